@@ -1,0 +1,196 @@
+"""Every error Interlock raises, as one tree.
+
+::
+
+    InterlockError
+    ├── DefinitionError            wrong before anything ran; lists every fault
+    ├── RunError                   wrong while running
+    │   ├── StepFailed             a step, hook, map or condition raised
+    │   ├── InvalidProcessorReturn a hook or step gave back what its phase does not take
+    │   ├── MergeConflict          two branches changed one thing differently
+    │   └── AlreadyStarted         one run was started twice
+    ├── ModelError                 a provider refused, broke off or was not reachable
+    ├── ToolError                  a tool raised, or was called with wrong arguments
+    └── BlockedError               only from ``result.raise_if_blocked()``
+
+Stopping on purpose is no error: ``ctx.abort()`` raises a signal of :mod:`interlock.verdict`, which the runtime
+turns into data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from interlock.verdict import Tripwire
+
+__all__ = [
+    "AlreadyStarted",
+    "BlockedError",
+    "DefinitionError",
+    "InterlockError",
+    "InvalidProcessorReturn",
+    "MergeConflict",
+    "ModelError",
+    "RunError",
+    "StepFailed",
+    "ToolError",
+]
+
+
+class InterlockError(Exception):
+    """What every error of this library derives from.
+
+    ``result`` is set on an error that :meth:`Agent.generate` raises: the :class:`AgentResult` up to the failure.
+    """
+
+    result: object = None
+
+
+class DefinitionError(InterlockError):
+    """A workflow, processor, tool or agent that is wrong before it runs.
+
+    Args:
+        faults: One sentence each; all that was found, not only the first.
+        subject: What was being defined, for the first line.
+    """
+
+    def __init__(self, faults: str | Sequence[str], *, subject: str | None = None) -> None:
+        self.faults: tuple[str, ...] = (faults,) if isinstance(faults, str) else tuple(faults)
+        self.subject = subject
+        head = f"{subject}: " if subject else ""
+        if len(self.faults) == 1:
+            text = head + self.faults[0]
+        else:
+            text = f"{head}{len(self.faults)} faults" + "".join(f"\n  {n}. {f}" for n, f in enumerate(self.faults, 1))
+        super().__init__(text)
+
+
+class RunError(InterlockError):
+    """Something went wrong while a run was under way."""
+
+
+class StepFailed(RunError):
+    """A step raised.
+
+    Args:
+        step_id: The step, by its path where it is nested (``outer/inner``).
+        cause: What it raised; also ``__cause__``.
+        attempt: Which attempt, from 1.
+        phase: The lifecycle phase, where the step is a processor's hook.
+    """
+
+    def __init__(self, step_id: str, cause: BaseException, *, attempt: int = 1, phase: str | None = None) -> None:
+        self.step_id = step_id
+        self.cause = cause
+        self.attempt = attempt
+        self.phase = phase
+        where = f"step {step_id!r}" + (f" in phase {phase!r}" if phase else "")
+        super().__init__(f"{where} failed (attempt {attempt}): {type(cause).__name__}: {cause}")
+        self.__cause__ = cause
+
+
+class InvalidProcessorReturn(RunError):
+    """A hook, or a step of a workflow of processors, returned what its phase does not take.
+
+    Args:
+        processor_id: Who returned it.
+        phase: At which phase.
+        returned: What came back (shown by its type, never by its content).
+        allowed: What the phase takes, in words.
+    """
+
+    def __init__(self, processor_id: str, phase: str, returned: object, allowed: str, *, hint: str = "") -> None:
+        self.processor_id = processor_id
+        self.phase = phase
+        self.allowed = allowed
+        text = f"{processor_id!r} returned {_type_name(returned)} in phase {phase!r}; allowed there: {allowed}" + (
+            f". {hint}" if hint else ""
+        )
+        super().__init__(text)
+
+
+class MergeConflict(RunError):
+    """Two branches of a parallel block changed one thing in two ways.
+
+    Args:
+        what: The thing: a message's part, a setting.
+        branches: The steps that disagree.
+    """
+
+    def __init__(self, what: str, branches: Sequence[str]) -> None:
+        self.what = what
+        self.branches = tuple(branches)
+        names = " and ".join(repr(b) for b in self.branches)
+        super().__init__(
+            f"{names} changed {what} in different ways; say who wins with .merge(prefer=…), "
+            "or put one after the other with .then()"
+        )
+
+
+class AlreadyStarted(RunError):
+    """A run was started a second time; create another with ``workflow.create_run()``."""
+
+    def __init__(self, run_id: str) -> None:
+        self.run_id = run_id
+        super().__init__(f"run {run_id!r} has been started already; create another with workflow.create_run()")
+
+
+class ModelError(InterlockError):
+    """A model call that failed.
+
+    Args:
+        message: What happened, in the provider's words where it gave any.
+        provider: ``"openai"``, …
+        status: The HTTP status, where there was an answer.
+        body: The answer's body, as text.
+        retryable: Whether the same call may succeed later; None: judged by the status (408, 409, 425, 429 and 5xx may).
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        provider: str | None = None,
+        status: int | None = None,
+        body: str | None = None,
+        retryable: bool | None = None,
+    ) -> None:
+        self.message = message
+        self.provider = provider
+        self.status = status
+        self.body = body
+        if retryable is None:
+            retryable = status is not None and (status in (408, 409, 425, 429) or status >= 500)
+        self.retryable = retryable
+        where = " ".join(x for x in (provider, f"(status {status})" if status is not None else None) if x)
+        super().__init__(f"{where}: {message}" if where else message)
+
+
+class ToolError(InterlockError):
+    """A tool call that failed; the model is shown the message and the run goes on.
+
+    Args:
+        tool_name: The tool.
+        message: What was wrong.
+    """
+
+    def __init__(self, tool_name: str, message: str) -> None:
+        self.tool_name = tool_name
+        super().__init__(f"tool {tool_name!r}: {message}")
+
+
+class BlockedError(InterlockError):
+    """Raised by ``result.raise_if_blocked()``; carries the :class:`~interlock.verdict.Tripwire`."""
+
+    def __init__(self, tripwire: Tripwire) -> None:
+        self.tripwire = tripwire
+        super().__init__(f"blocked by {tripwire.processor_id!r} in phase {tripwire.phase!s}: {tripwire.reason}")
+
+
+def _type_name(value: object) -> str:
+    if value is None:
+        return "None"
+    kind = type(value)
+    return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"

@@ -1,0 +1,39 @@
+"""Identifiers: made here, checked here."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+
+__all__ = ["fault_in_id", "kebab", "new_id"]
+
+_BAD = re.compile(r"[\s./]")
+
+
+def new_id(prefix: str) -> str:
+    """A fresh id such as ``msg_0197f2c1a3b4…``: the prefix, the time in milliseconds, and 64 random bits.
+
+    Ids made later sort later (to the millisecond).
+    """
+    return f"{prefix}_{int(time.time() * 1000):012x}{os.urandom(8).hex()}"
+
+
+def fault_in_id(value: object) -> str | None:
+    """What is wrong with a step's, workflow's or processor's id, or None.
+
+    Any non-empty string without white space, ``.`` or ``/`` will do (both separate the parts of a path).
+    """
+    if not isinstance(value, str):
+        return f"an id must be a string, not {type(value).__name__}"
+    if not value:
+        return "an id must not be empty"
+    if _BAD.search(value):
+        return f"the id {value!r} must not contain white space, '.' or '/'"
+    return None
+
+
+def kebab(name: str) -> str:
+    """A Python name in the custom of ids: ``score_risk`` and ``ScoreRisk`` both become ``score-risk``."""
+    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "-", name)
+    return re.sub(r"[_\W]+", "-", spaced).strip("-").lower()

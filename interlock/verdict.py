@@ -1,0 +1,146 @@
+"""What a guard may decide, and how a decision to stop travels.
+
+A hook stops what runs with ``ctx.abort()``. That *records* a :class:`Tripwire` in the run's :class:`Latch` and then
+raises :class:`AbortSignal`. The raise only unwinds the hook; the runtime believes the latch. So a hook that catches
+everything, returns from ``finally`` or gathers with ``return_exceptions=True`` cannot disarm a guard.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Final, Literal, NoReturn
+
+__all__ = ["AbortSignal", "CheckRecord", "Latch", "Phase", "Signal", "Tripwire", "Verdict", "Violation"]
+
+
+class Phase(StrEnum):
+    """The ten points of an agent's run, in running order."""
+
+    INPUT = "input"
+    INPUT_STEP = "input_step"
+    LLM_REQUEST = "llm_request"
+    API_ERROR = "api_error"
+    OUTPUT_STREAM = "output_stream"
+    LLM_RESPONSE = "llm_response"
+    OUTPUT_STEP = "output_step"
+    TOOL_CALL = "tool_call"
+    TOOL_RESULT = "tool_result"
+    OUTPUT_RESULT = "output_result"
+
+
+@dataclass(frozen=True, slots=True)
+class Tripwire:
+    """Why a run was stopped, and by whom.
+
+    Args:
+        reason: In words, for people.
+        processor_id: The processor (or, in a typed workflow, the step) that stopped it.
+        phase: The lifecycle phase; None in a typed workflow.
+        retry: Whether it asked for another try.
+        metadata: What the guard adds: kinds, scores, never the text that tripped it.
+    """
+
+    reason: str
+    processor_id: str
+    phase: Phase | None = None
+    retry: bool = False
+    metadata: Mapping[str, object] | None = None
+
+
+class Signal(BaseException):
+    """Control flow that never leaves the library. Not an ``Exception``, so that ``except Exception`` lets it pass."""
+
+
+class AbortSignal(Signal):
+    """Raised by ``ctx.abort()`` after the tripwire was recorded."""
+
+    def __init__(self, tripwire: Tripwire) -> None:
+        self.tripwire = tripwire
+        super().__init__(tripwire.reason)
+
+
+class Latch:
+    """The one place where a run's first tripwire is written, from any task or thread.
+
+    Only the first write counts. Whoever waits registers a waker, called in the thread that trips.
+    """
+
+    __slots__ = ("_slot", "_wakers", "tripwire")
+
+    def __init__(self) -> None:
+        self._slot: dict[str, Tripwire] = {}
+        self._wakers: list[Callable[[], object]] = []
+        self.tripwire: Tripwire | None = None
+
+    def trip(self, tripwire: Tripwire) -> Tripwire:
+        """Record the tripwire unless one stands already; return the one that stands."""
+        first = self._slot.setdefault("first", tripwire)
+        self.tripwire = first
+        for wake in tuple(self._wakers):
+            wake()
+        return first
+
+    def abort(self, tripwire: Tripwire) -> NoReturn:
+        """Record the tripwire, then unwind the caller."""
+        self.trip(tripwire)
+        raise AbortSignal(tripwire)
+
+    def watch(self, wake: Callable[[], object]) -> None:
+        """Call ``wake`` when the latch trips; at once if it has tripped."""
+        self._wakers.append(wake)
+        if self.tripwire is not None:
+            wake()
+
+    def unwatch(self, wake: Callable[[], object]) -> None:
+        """Stop calling ``wake``."""
+        self._wakers.remove(wake)
+
+
+Verdict = Literal["passed", "changed", "warned", "blocked", "not-checked"]
+"""What one processor decided at one point; "not-checked" where it did not come to an end."""
+
+GRAVITY: Final[Mapping[str, int]] = {"passed": 0, "changed": 1, "warned": 2, "not-checked": 3, "blocked": 4}
+"""Which verdict counts where several are told as one (the per-chunk phases)."""
+
+
+@dataclass(slots=True)
+class CheckRecord:
+    """What one processor did at one point of a run.
+
+    Args:
+        processor_id: Who; a nested one is told apart by ``path``.
+        phase: At which point.
+        list: The agent's list it stands in: ``"input"``, ``"output"``, ``"error"``.
+        verdict: What it decided.
+        kept: False where it changed something that the graph then left behind (a ``map`` that took another branch).
+        duration: Seconds in the hook. For the per-chunk phase: the sum, shared evenly by the chain's processors.
+        reason: Why it blocked, warned or did not come to an end.
+        path: Ids of the workflows it stands in, and its own, joined by ``/``.
+        step_number: The step of the loop, from 0; None outside the loop.
+        runs: How many times it ran for this record (chunks, in the per-chunk phase).
+        metadata: A tripwire's or warning's detail.
+    """
+
+    processor_id: str
+    phase: Phase
+    list: str
+    verdict: Verdict
+    kept: bool = True
+    duration: float = 0.0
+    reason: str | None = None
+    path: str = ""
+    step_number: int | None = None
+    runs: int = 1
+    metadata: Mapping[str, object] | None = field(default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """What ``on_violation`` is called with: an abort or a warning, in any phase."""
+
+    processor_id: str
+    phase: Phase
+    message: str
+    detail: object = None
