@@ -1,0 +1,111 @@
+"""What a step is: one unit of a workflow, with an id and a schema for what goes in and what comes out."""
+
+from __future__ import annotations
+
+import copy
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, ClassVar, Generic, Self, TypeVar
+
+from interlock.schema import UNSET, schema_name
+from interlock.steps.context import StepContext
+from interlock.verdict import Phase
+
+__all__ = ["FunctionStep", "Step", "SupportsStep"]
+
+I_contra = TypeVar("I_contra", contravariant=True)
+O_co = TypeVar("O_co", covariant=True)
+
+
+class SupportsStep(ABC):
+    """Anything that can stand in a workflow: a step, a processor, a workflow."""
+
+    @abstractmethod
+    def as_step(self) -> Step[Any, Any]:
+        """The step that stands for this object, always the same one."""
+
+
+class Step(SupportsStep, Generic[I_contra, O_co]):
+    """One unit of a workflow. Steps compare by identity and can be keys.
+
+    Attributes:
+        id: Unique in its workflow.
+        kind: What it is made of: ``"function"``, ``"processor"``, ``"workflow"``.
+        input_schema, output_schema: Types; ``UNSET`` where none was given.
+        description: For people.
+        metadata: For whoever draws or lists workflows.
+        subject: What it was made of.
+    """
+
+    kind: ClassVar[str]
+
+    def __init__(
+        self,
+        id: str,  # noqa: A002
+        *,
+        subject: object,
+        input_schema: object = UNSET,
+        output_schema: object = UNSET,
+        description: str | None = None,
+        metadata: Mapping[str, object] | None = None,
+    ) -> None:
+        self.id = id
+        self.subject = subject
+        self.input_schema = input_schema
+        self.output_schema = output_schema
+        self.description = description
+        self.metadata: Mapping[str, object] = metadata or {}
+
+    def as_step(self) -> Step[I_contra, O_co]:
+        return self
+
+    def acts_in(self, phase: Phase) -> bool:
+        """Whether it does anything at that point of an agent's run, when its workflow stands in an agent."""
+        del phase
+        return True
+
+    def altered(self, **changes: object) -> Self:
+        """A second step of the same make with other attributes (``id=…``)."""
+        made = copy.copy(self)
+        for name, value in changes.items():
+            setattr(made, name, value)
+        return made
+
+    def __repr__(self) -> str:
+        return (
+            f"<Step {self.id!r} ({self.kind}): {schema_name(self.input_schema)} -> {schema_name(self.output_schema)}>"
+        )
+
+
+class FunctionStep(Step[I_contra, O_co]):
+    """A step made of a function that takes a :class:`StepContext`; ``def`` or ``async def``.
+
+    Attributes:
+        function: The function.
+    """
+
+    kind: ClassVar[str] = "function"
+
+    def __init__(
+        self,
+        id: str,  # noqa: A002
+        function: Callable[[StepContext[I_contra]], O_co | Awaitable[O_co]],
+        *,
+        input_schema: object = UNSET,
+        output_schema: object = UNSET,
+        description: str | None = None,
+        metadata: Mapping[str, object] | None = None,
+    ) -> None:
+        super().__init__(
+            id,
+            subject=function,
+            input_schema=input_schema,
+            output_schema=output_schema,
+            description=description,
+            metadata=metadata,
+        )
+        self.function = function
+
+    def __call__(self, ctx: StepContext[I_contra]) -> O_co | Awaitable[O_co]:
+        """The function itself, for calling it in a test of its own."""
+        return self.function(ctx)
