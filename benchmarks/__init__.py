@@ -1,0 +1,1 @@
+"""What Interlock may cost, measured against the same work written by hand: ``python -m benchmarks``."""
