@@ -1,0 +1,1 @@
+"""Recognisers of personal data, one kind a file, and what is put in its place."""
