@@ -27,8 +27,9 @@ from interlock.messages.prompt import Prompt, ToolResultPart, prompt_text
 from interlock.messages.usage import Usage
 from interlock.models.arguments import decode_arguments
 from interlock.models.base import LanguageModel, ModelRequest
+from interlock.models.ready import ReadyChunks
 
-__all__ = ["EchoModel"]
+__all__ = ["EchoModel", "echoed"]
 
 _COMMAND: Final = re.compile(r"\s*/tool\s+(?P<name>\S+)\s*(?P<args>.*)", re.DOTALL)
 _WORD: Final = re.compile(r"\s*\S+|\s+")
@@ -57,23 +58,11 @@ class EchoModel(LanguageModel):
     async def stream(self, request: ModelRequest) -> AsyncGenerator[AsyncIterator[Chunk]]:
         """Answer. Entering lets other tasks run once, as a call over a network would."""
         await anyio.lowlevel.checkpoint()
-        yield _EchoStream(_answer(request))
+        yield ReadyChunks(echoed(request))
 
 
-class _EchoStream(AsyncIterator[Chunk]):
-    def __init__(self, chunks: Iterator[Chunk]) -> None:
-        self._chunks = chunks
-
-    def __aiter__(self) -> _EchoStream:
-        return self
-
-    async def __anext__(self) -> Chunk:
-        for chunk in self._chunks:
-            return chunk
-        raise StopAsyncIteration
-
-
-def _answer(request: ModelRequest) -> Iterator[Chunk]:
+def echoed(request: ModelRequest) -> Iterator[Chunk]:
+    """The chunks that :class:`EchoModel` answers with."""
     heard = len(prompt_text(request.prompt).split())
     results = _last_results(request.prompt)
     if results:

@@ -7,10 +7,12 @@ from collections.abc import Callable
 from interlock.errors import DefinitionError
 from interlock.models.base import LanguageModel
 from interlock.models.echo import EchoModel
+from interlock.models.openai_chat import OpenAIChatModel
 
-__all__ = ["register_provider", "resolve_model"]
+__all__ = ["ModelFactory", "register_provider", "resolve_model"]
 
 ModelFactory = Callable[[str], LanguageModel]
+"""Makes the model of a name."""
 
 
 def resolve_model(model: str | LanguageModel) -> LanguageModel:
@@ -79,4 +81,4 @@ def _embedded(name: str) -> LanguageModel:
     return EchoModel()
 
 
-_factories: dict[str, ModelFactory] = {"embedded": _embedded}
+_factories: dict[str, ModelFactory] = {"embedded": _embedded, "openai": OpenAIChatModel}

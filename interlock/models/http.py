@@ -1,0 +1,194 @@
+"""The one place that knows httpx: a JSON request out, an answer read as it comes, and every failure a ``ModelError``.
+
+Providers import this module when a model is built, not before: httpx costs some 100 ms to import.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncGenerator, AsyncIterator, Generator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from functools import cache
+from ssl import SSLContext
+from typing import Final, NamedTuple
+
+import anyio
+import httpx
+import httpx_sse
+
+from interlock.errors import ModelError
+from interlock.messages.parts import JSONValue
+
+__all__ = ["HTTPAnswer", "HTTPCaller", "ServerSentEvent"]
+
+CONNECT_TIMEOUT: Final = 10.0
+"""Seconds to reach the server, where the time-out as a whole is longer."""
+
+READ_TIMEOUT: Final = 600.0
+"""Seconds without a byte; a model may think for minutes before its first (the ``openai`` package waits as long)."""
+
+CLOSE_TIMEOUT: Final = 5.0
+"""Seconds that closing a connection may take; a TCP socket needs none, a proxy or a client of one's own may."""
+
+
+class ServerSentEvent(NamedTuple):
+    """One event of a stream (WHATWG HTML, section 9.2)."""
+
+    event: str
+    data: str
+
+
+class HTTPCaller:
+    """Sends JSON to one provider.
+
+    Each call opens a connection of its own and closes it, so that nothing outlives a call and a caller may be used
+    from any event loop. To keep connections open between calls, hand in a client; who made it closes it.
+
+    Args:
+        provider: The provider's name, for errors.
+        timeout: Seconds without a byte before the call fails; None: :data:`READ_TIMEOUT`, or what ``client`` says.
+        client: The client to use.
+    """
+
+    def __init__(self, provider: str, *, timeout: float | None = None, client: httpx.AsyncClient | None = None) -> None:
+        self._provider = provider
+        self._client = client
+        self._timeout = timeout
+
+    @asynccontextmanager
+    async def post(
+        self, url: str, *, headers: Mapping[str, str], body: Mapping[str, JSONValue]
+    ) -> AsyncGenerator[HTTPAnswer]:
+        """Ask, and wait for the head of the answer. Leaving the context closes the answer, and waits for that.
+
+        Raises:
+            ModelError: The body is no JSON, the server could not be reached, or it did not speak HTTP.
+        """
+        content = self._encoded(body)
+        client = self._client or self._fresh_client()
+        try:
+            with _failures_as_model_errors(self._provider):
+                request = client.build_request(
+                    "POST",
+                    url,
+                    headers={**headers, "Content-Type": "application/json"},
+                    content=content,
+                    timeout=httpx.USE_CLIENT_DEFAULT if self._timeout is None else _timeouts(self._timeout),
+                )
+                response = await client.send(request, stream=True)
+            answer = HTTPAnswer(response, self._provider)
+            try:
+                yield answer
+            finally:
+                with anyio.move_on_after(CLOSE_TIMEOUT, shield=True):
+                    await answer.close()
+        finally:
+            if client is not self._client:
+                with anyio.move_on_after(CLOSE_TIMEOUT, shield=True):
+                    await client.aclose()
+
+    def _fresh_client(self) -> httpx.AsyncClient:
+        timeout = READ_TIMEOUT if self._timeout is None else self._timeout
+        return httpx.AsyncClient(verify=_ssl_context(), timeout=_timeouts(timeout))
+
+    def _encoded(self, body: Mapping[str, JSONValue]) -> bytes:
+        try:
+            return json.dumps(body, allow_nan=False, separators=(",", ":")).encode()
+        except (TypeError, ValueError, RecursionError) as error:
+            raise ModelError(
+                f"the request cannot be written as JSON: {error}", provider=self._provider, retryable=False
+            ) from error
+
+
+class HTTPAnswer:
+    """An answer whose head is there and whose body is still coming. Read it once: as text or as events.
+
+    Attributes:
+        status: The HTTP status.
+        reason: The status in words.
+        media_type: What the body is, in lower case and without parameters: ``"text/event-stream"``.
+    """
+
+    def __init__(self, response: httpx.Response, provider: str) -> None:
+        response.encoding = "utf-8"
+        self.status = response.status_code
+        self.reason = response.reason_phrase
+        self.media_type = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+        self._response = response
+        self._provider = provider
+        self._reading: AsyncIterator[object] | None = None
+
+    async def read(self, limit: int | None = None) -> str:
+        """The body as text.
+
+        Args:
+            limit: Stop after so many characters, where given.
+        """
+        pieces = self._reading = self._response.aiter_text()
+        text = ""
+        with _failures_as_model_errors(self._provider):
+            async for piece in pieces:
+                text += piece
+                if limit is not None and len(text) >= limit:
+                    return text[:limit]
+        return text
+
+    def events(self) -> AsyncIterator[ServerSentEvent]:
+        """The body as server-sent events, each as soon as it is there, without comments and events that say nothing."""
+        return _Events(self)
+
+    async def close(self) -> None:
+        """Close the connection, then let the reader run into that.
+
+        Httpx reads through a chain of asynchronous generators. Closing the outermost leaves the inner ones to the
+        garbage collector, of which trio complains; an error at the source ends them all.
+        """
+        await self._response.aclose()
+        if self._reading is None:
+            return
+        try:
+            async for _ in self._reading:
+                pass
+        except (httpx.RequestError, httpx.StreamError):
+            pass
+
+
+class _Events(AsyncIterator[ServerSentEvent]):
+    def __init__(self, answer: HTTPAnswer) -> None:
+        self._events = answer._reading = httpx_sse.EventSource(answer._response).aiter_sse()
+        self._provider = answer._provider
+
+    def __aiter__(self) -> _Events:
+        return self
+
+    async def __anext__(self) -> ServerSentEvent:
+        with _failures_as_model_errors(self._provider):
+            async for event in self._events:
+                if event.data:
+                    return ServerSentEvent(event.event, event.data)
+        raise StopAsyncIteration
+
+
+@contextmanager
+def _failures_as_model_errors(provider: str) -> Generator[None]:
+    try:
+        yield
+    except (httpx.InvalidURL, httpx.UnsupportedProtocol) as error:
+        raise ModelError(f"the base URL cannot be used: {error}", provider=provider, retryable=False) from error
+    except httpx.TimeoutException as error:
+        raise ModelError(
+            f"the server took too long ({type(error).__name__})", provider=provider, retryable=True
+        ) from error
+    except httpx.RequestError as error:
+        what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        raise ModelError(f"the connection failed ({what})", provider=provider, retryable=True) from error
+
+
+def _timeouts(seconds: float) -> httpx.Timeout:
+    return httpx.Timeout(seconds, connect=min(seconds, CONNECT_TIMEOUT))
+
+
+@cache
+def _ssl_context() -> SSLContext:
+    """The certificates are read once: that takes longer than all else a client does when it is made."""
+    return httpx.create_ssl_context()
