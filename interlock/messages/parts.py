@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Self, cast
 
 if TYPE_CHECKING:
     from interlock.messages.rewriting import History
@@ -14,6 +15,7 @@ __all__ = [
     "ErrorPart",
     "FilePart",
     "JSONValue",
+    "Origin",
     "Part",
     "PartBase",
     "ReasoningPart",
@@ -22,6 +24,8 @@ __all__ = [
     "TextPart",
     "ToolInvocationPart",
     "copy_json",
+    "origin_of",
+    "same_json",
 ]
 
 type_ = type
@@ -31,29 +35,81 @@ JSONValue = Any
 Metadata = Mapping[str, object]
 
 
+_IMMUTABLE: Final = frozenset({type(None), bool, int, float, str, bytes})
+
+
 def copy_json(value: JSONValue) -> JSONValue:
-    """A copy of nested dicts and lists; everything else is shared."""
-    kind = type_(value)
+    """A copy of nested dicts, lists and tuples; values of other mutable types are deep-copied."""
+    kind = cast("type[object]", type_(value))
+    if kind in _IMMUTABLE:
+        return value
     if kind is dict:
         return {k: copy_json(v) for k, v in cast("dict[str, JSONValue]", value).items()}
     if kind is list:
         return [copy_json(v) for v in cast("list[JSONValue]", value)]
-    return value
+    if kind is tuple:
+        return tuple(copy_json(v) for v in cast("tuple[JSONValue, ...]", value))
+    return copy.deepcopy(value)
+
+
+def same_json(one: JSONValue, other: JSONValue) -> bool:
+    """Whether two values are the same JSON: unlike ``==``, ``1``, ``1.0`` and ``True`` differ."""
+    if one is other:
+        return True
+    if type_(one) is not type_(other):
+        return False
+    if isinstance(one, dict):
+        left, right = cast("dict[str, JSONValue]", one), cast("dict[str, JSONValue]", other)
+        return left.keys() == right.keys() and all(same_json(v, right[k]) for k, v in left.items())
+    if isinstance(one, list | tuple):
+        ours, theirs = cast("list[JSONValue]", one), cast("list[JSONValue]", other)
+        return len(ours) == len(theirs) and all(map(same_json, ours, theirs))
+    # NaN, alone among values, is not equal to itself.
+    return bool(one == other) or (one != one and other != other)
+
+
+class Origin:
+    """A mark that a part shares with its copies, so that a merge knows which parts were one part once."""
+
+    __slots__ = ()
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Self:
+        return self
 
 
 class PartBase:
     """What all parts share: a ``type``, and a copy that shares nothing one could edit."""
 
-    __slots__ = ()
+    __slots__ = ("_origin",)
+
+    _origin: Origin
 
     def copy(self) -> Self:
         """A part that can be edited without touching this one."""
         made = replace(cast("Any", self))
         for f in fields(cast("Any", self)):
             value = getattr(made, f.name)
-            if type_(value) in (dict, list):
+            if type_(value) not in _IMMUTABLE:
                 setattr(made, f.name, copy_json(value))
+        mark_alike(made, self)
         return cast("Self", made)
+
+
+def origin_of(part: PartBase) -> Origin:
+    """The mark of this part and of all its copies."""
+    try:
+        return part._origin
+    except AttributeError:
+        made = part._origin = Origin()
+        return made
+
+
+def mark_alike(copied: PartBase, part: PartBase) -> None:
+    """Note that one part is a copy of the other."""
+    copied._origin = origin_of(part)
 
 
 @dataclass(slots=True)
@@ -72,7 +128,10 @@ class TextPart(PartBase):
     """How the text came to be through ``edit_text``, for three-way merges; not part of the value."""
 
     def copy(self) -> TextPart:
-        return TextPart(self.text, self.provider_metadata, self.history)
+        """A part that can be edited without touching this one."""
+        made = TextPart(self.text, copy_json(self.provider_metadata), self.history)
+        mark_alike(made, self)
+        return made
 
 
 @dataclass(slots=True)
@@ -91,7 +150,10 @@ class ReasoningPart(PartBase):
     history: History | None = field(default=None, compare=False, repr=False)
 
     def copy(self) -> ReasoningPart:
-        return ReasoningPart(self.text, self.signature, self.provider_metadata, self.history)
+        """A part that can be edited without touching this one."""
+        made = ReasoningPart(self.text, self.signature, copy_json(self.provider_metadata), self.history)
+        mark_alike(made, self)
+        return made
 
 
 @dataclass(slots=True)
@@ -119,6 +181,22 @@ class ToolInvocationPart(PartBase):
     model_output: JSONValue = None
     provider_executed: bool = False
     provider_metadata: Metadata | None = None
+
+    def copy(self) -> ToolInvocationPart:
+        """A part that can be edited without touching this one."""
+        made = ToolInvocationPart(
+            self.tool_call_id,
+            self.tool_name,
+            copy_json(self.args),
+            self.state,
+            copy_json(self.result),
+            self.error,
+            copy_json(self.model_output),
+            self.provider_executed,
+            copy_json(self.provider_metadata),
+        )
+        mark_alike(made, self)
+        return made
 
 
 @dataclass(slots=True)

@@ -1,0 +1,351 @@
+"""The conversation of one run: what was remembered, what came in, what was answered, and the system messages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final, cast, overload
+
+from interlock.messages.arranging import arrange
+from interlock.messages.edits import KEEP, edit_text, update_tool_invocation
+from interlock.messages.message import Message, Role, Source
+from interlock.messages.parts import JSONValue
+from interlock.messages.rewriting import TextEdit
+from interlock.messages.system_messages import SystemMessages
+from interlock.messages.table import Table
+from interlock.messages.views import MessageView
+
+__all__ = ["MessageList"]
+
+_SOURCES: Final = ("memory", "input", "response", "context")
+
+Given = Message | str
+"""A message, or the text of one."""
+
+
+class MessageList(Sequence[Message]):
+    """The messages of one run, each with the source it came from.
+
+    As a sequence it is the whole conversation, without system messages. ``all``, ``input``, ``response`` and
+    ``remembered`` are views of it. A message taken out of the list may be changed in place, and that changes the list;
+    it stays valid until it is removed or replaced, or the list adopts another's content. What is put in is the list's
+    own: later changes to the object that was given do not reach it.
+
+    Args:
+        messages: What to begin with.
+        source: Where they come from.
+
+    >>> messages = MessageList(["Where is my parcel?"])
+    >>> fork = messages.fork()
+    >>> fork.all[-1].parts[0].text = "Where is it?"
+    >>> messages.all[-1].text, fork.all[-1].text
+    ('Where is my parcel?', 'Where is it?')
+    """
+
+    __slots__ = ("_lent", "_system_messages", "_talk")
+
+    def __init__(self, messages: Given | Iterable[Given] = (), *, source: Source = "input") -> None:
+        self._talk = Table([])
+        self._system_messages = SystemMessages()
+        self._lent = False
+        self.add(messages, source=source)
+
+    # Views
+
+    @property
+    def all(self) -> MessageView:
+        """The whole conversation, without system messages."""
+        return MessageView(self._talk)
+
+    @property
+    def input(self) -> MessageView:
+        """What this run was given."""
+        return MessageView(self._talk, "input")
+
+    @property
+    def response(self) -> MessageView:
+        """What this run has answered."""
+        return MessageView(self._talk, "response")
+
+    @property
+    def remembered(self) -> MessageView:
+        """What came from memory."""
+        return MessageView(self._talk, "memory")
+
+    def texts(self) -> list[str]:
+        """The text of every message of the conversation; copies nothing."""
+        return [message.text for message in self._talk.current()]
+
+    def __len__(self) -> int:
+        return len(self._talk)
+
+    @overload
+    def __getitem__(self, index: int) -> Message: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Message]: ...
+    def __getitem__(self, index: int | slice) -> Message | list[Message]:
+        return self.all[index]
+
+    def __iter__(self) -> Iterator[Message]:
+        return iter(self.all)
+
+    def get(self, message_id: str) -> Message | None:
+        """The message of the conversation with that id, or None."""
+        return self._talk.get(message_id)
+
+    def source_of(self, message_id: str) -> Source:
+        """Where a message of the conversation came from.
+
+        Raises:
+            ValueError: There is no such message.
+        """
+        found = self._talk.peek(message_id)
+        if found is None:
+            raise self._unknown(message_id)
+        return found._envelope.source
+
+    # Changes
+
+    def add(self, messages: Given | Iterable[Given], *, source: Source = "input") -> None:
+        """Put messages at the end of the conversation.
+
+        A string becomes a user message, or with ``source="response"`` an assistant message. A message of role
+        ``system`` goes to the untagged system messages. A message whose id is there already takes that one's place
+        and gets the new source; only what comes from memory never displaces what this run was given or has answered.
+
+        Args:
+            messages: One message or several, as objects or texts.
+            source: ``"input"``, ``"response"``, ``"memory"`` or ``"context"``.
+        """
+        if source not in _SOURCES:
+            raise ValueError(f"a message's source is one of {', '.join(_SOURCES)}, not {source!r}")
+        for message in self._read(messages, source):
+            if message.role == "system":
+                self._system.add(message, None)
+                continue
+            present = self._talk.peek(message.id)
+            if present is None:
+                self._talk.append(message.filed(source))
+            elif source != "memory" or present._envelope.source == "memory":
+                self._talk.replace(message.filed(source))
+
+    def remove(self, ids: str | Iterable[str]) -> None:
+        """Take messages out of the conversation, or out of the system messages.
+
+        Raises:
+            ValueError: One of the ids is unknown; then nothing is removed.
+        """
+        wanted = {ids} if isinstance(ids, str) else set(ids)
+        system = {id_ for id_ in wanted if id_ in self._system_messages.table and id_ not in self._talk}
+        for id_ in sorted(wanted - system):
+            if id_ not in self._talk:
+                raise self._unknown(id_)
+        if system:
+            self._system.table.remove(system)
+        if wanted - system:
+            self._talk.remove(wanted - system)
+
+    def replace(self, message: Message) -> None:
+        """Put a message in the place of the one with its id; its source stays.
+
+        Raises:
+            ValueError: There is no message with that id.
+        """
+        table = self._table_of(message.id)
+        present = table.peek(message.id)
+        if present is not None and present is not message:
+            table.replace(message.filed(present._envelope.source, present._envelope.tag))
+
+    def assign(self, messages: Sequence[Given], *, within: MessageView | None = None, source: Source = "input") -> None:
+        """Make ``messages`` the content of a view, as a hook does that returns them.
+
+        What the view showed and is missing in ``messages`` is removed; what differs is replaced; what is new comes
+        after its predecessor, with ``source``; the order is that of ``messages``. Messages outside the view stay
+        where they are. Messages of role ``system`` go to the untagged system messages.
+
+        Args:
+            messages: The view's new content.
+            within: A view of this list; None for the whole conversation.
+            source: Where the new ones come from.
+        """
+        shown = set((within or self.all).ids())
+        given: list[Message] = []
+        for message in self._read(messages, source):
+            if message.role == "system":
+                self._system.add(message, None)
+            elif message.id in shown:
+                self.replace(message)
+                given.append(message)
+            elif message.id in self._talk:
+                raise ValueError(f"the message {message.id!r} is in the list, but not among those that were shown")
+            else:
+                given.append(message.filed(source))
+        arrange(self._talk, shown, given)
+
+    def edit_text(self, message_id: str, part_index: int, edits: TextEdit | Sequence[TextEdit]) -> None:
+        """Change a text exactly: the edits are recorded, so that a merge can join them with those of other branches.
+
+        Works on text and reasoning parts; a reasoning part loses its signature, which no longer fits its text.
+
+        Args:
+            message_id: A message of the conversation, or a system message.
+            part_index: Which of its parts.
+            edits: What to replace, in offsets of the text as it is now.
+
+        Raises:
+            ValueError: No such message or part, or an edit that lies outside the text or overlaps another.
+        """
+        edit_text(self._message(message_id), part_index, [edits] if isinstance(edits, TextEdit) else edits)
+
+    def update_tool_invocation(
+        self,
+        tool_call_id: str,
+        *,
+        result: JSONValue = KEEP,
+        error: str | None = None,
+        args: JSONValue = KEEP,
+        model_output: JSONValue = KEEP,
+    ) -> None:
+        """Change a tool call: what it was given, or what came of it. What is not named stays as it is.
+
+        Args:
+            tool_call_id: The call.
+            result: What the tool returned; the call's state becomes ``"result"``.
+            error: What the model is told instead; the state becomes ``"error"``.
+            args: The arguments.
+            model_output: What the model is shown in place of the result.
+
+        Raises:
+            ValueError: No message has that call, or both ``result`` and ``error`` are given.
+        """
+        for message in reversed(list(self._talk.current())):
+            if any(p.type == "tool-invocation" and p.tool_call_id == tool_call_id for p in message._parts):
+                update_tool_invocation(
+                    self._message(message.id),
+                    tool_call_id,
+                    result=result,
+                    error=error,
+                    args=args,
+                    model_output=model_output,
+                )
+                return
+        raise ValueError(f"no message has a tool call with the id {tool_call_id!r}")
+
+    # System messages
+
+    def add_system(self, message: Given, *, tag: str | None = None) -> None:
+        """Add a system message. A text that stands under the same tag already is not added again.
+
+        Args:
+            message: The text, or a message of role ``system``.
+            tag: Groups what belongs together, so that it can be cleared together.
+        """
+        self._system.add(Message.system(message) if isinstance(message, str) else message, tag)
+
+    def system_messages(self, tag: str | None = None) -> list[Message]:
+        """The system messages with this tag; without one, the untagged. They may be changed in place."""
+        return self._system.tagged(tag)
+
+    def set_system(self, messages: Sequence[Given], *, tag: str | None = None) -> None:
+        """Make ``messages`` the system messages of this tag; a text that is there already keeps its message."""
+        self._system.assign([Message.system(m) if isinstance(m, str) else m for m in messages], tag)
+
+    def clear_system(self, tag: str | None = None) -> None:
+        """Remove the system messages with this tag; without one, the untagged."""
+        self._system.assign([], tag)
+
+    @property
+    def system_tags(self) -> tuple[str, ...]:
+        """The tags in order of their first use."""
+        return self._system_messages.tags
+
+    # Forks
+
+    def fork(self) -> MessageList:
+        """A list of the same content, in constant time. Whatever is done to one of the two, the other does not see it.
+
+        Only messages whose parts or metadata were handed out by this list are copied.
+        """
+        made = _new(MessageList)
+        made._talk = self._talk.fork()
+        if self._system_messages.table._touched:
+            made._system_messages = self._system_messages.fork()
+            made._lent = False
+        else:
+            made._system_messages = self._system_messages
+            made._lent = self._lent = True
+        return made
+
+    @property
+    def _system(self) -> SystemMessages:
+        """The system messages, to be handed out or changed: those lent to or by a fork are forked first."""
+        if self._lent:
+            self._system_messages = self._system_messages.fork()
+            self._lent = False
+        return self._system_messages
+
+    def adopt(self, other: MessageList) -> None:
+        """Have the content of another list, as a rule of a fork of this one.
+
+        Views of this list show the new content. Messages this list handed out before have no part in it any more.
+        """
+        self._talk.adopt(other._talk)
+        self._system.adopt(other._system_messages)
+
+    def settle(self) -> None:
+        """Take leave of all messages handed out so far: what is done to them later does not reach this list.
+
+        For a runtime that knows that a hook has ended; the next forks then have nothing to copy.
+        """
+        self._talk.settle()
+        self._system_messages.table.settle()
+
+    def changed_from(self, base: MessageList) -> bool:
+        """Whether the content differs from that of ``base``: messages, their order and sources, system messages.
+
+        Costs next to nothing when ``base`` is an ancestor and nothing was changed in either.
+        """
+        mine, theirs = self._system_messages, base._system_messages
+        if self._talk.unchanged_since(base._talk) and (mine is theirs or mine.unchanged_since(theirs)):
+            return False
+        return self._talk.differs_from(base._talk) or mine.differs_from(theirs)
+
+    def changed_ids(self, base: MessageList) -> set[str]:
+        """The ids of the messages, system messages included, that were added, removed or changed since ``base``."""
+        return self._talk.changed_ids(base._talk) | self._system_messages.table.changed_ids(base._system_messages.table)
+
+    # Inside
+
+    def _read(self, messages: Given | Iterable[Given], source: Source) -> list[Message]:
+        given = [messages] if isinstance(messages, Message | str) else list(messages)
+        role: Role = "assistant" if source == "response" else "user"
+        for index, message in enumerate(given):
+            if not isinstance(cast("object", message), Message | str):
+                raise TypeError(f"messages[{index}] must be a Message or a string, not {type(message).__name__}")
+        return [Message(role, message) if isinstance(message, str) else message for message in given]
+
+    def _table_of(self, message_id: str) -> Table:
+        if message_id in self._talk:
+            return self._talk
+        if message_id in self._system_messages.table:
+            return self._system.table
+        raise self._unknown(message_id)
+
+    def _message(self, message_id: str) -> Message:
+        found = self._table_of(message_id).get(message_id)
+        if found is None:
+            raise self._unknown(message_id)
+        return found
+
+    def _unknown(self, message_id: str) -> ValueError:
+        ids = self._talk.ids()
+        shown = ", ".join(map(repr, ids[-5:]))
+        return ValueError(
+            f"no message has the id {message_id!r}; the list has {len(ids)} messages"
+            + (f", the last ones: {shown}" if ids else "")
+        )
+
+    def __repr__(self) -> str:
+        return f"<MessageList: {len(self._talk)} messages, {len(self._system_messages.table)} system messages>"
+
+
+_new = MessageList.__new__
