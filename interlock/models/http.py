@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Generator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from functools import cache
 from ssl import SSLContext
 from typing import Final, NamedTuple
@@ -29,6 +29,9 @@ READ_TIMEOUT: Final = 600.0
 
 CLOSE_TIMEOUT: Final = 5.0
 """Seconds that closing a connection may take; a TCP socket needs none, a proxy or a client of one's own may."""
+
+DRAIN_TIMEOUT: Final = 0.2
+"""Seconds that the end of a body may take after all of the answer was read, for the connection to be used again."""
 
 
 class ServerSentEvent(NamedTuple):
@@ -76,7 +79,7 @@ class HTTPCaller:
                     timeout=httpx.USE_CLIENT_DEFAULT if self._timeout is None else _timeouts(self._timeout),
                 )
                 response = await client.send(request, stream=True)
-            answer = HTTPAnswer(response, self._provider)
+            answer = HTTPAnswer(response, self._provider, pooled=client is self._client)
             try:
                 yield answer
             finally:
@@ -109,13 +112,14 @@ class HTTPAnswer:
         media_type: What the body is, in lower case and without parameters: ``"text/event-stream"``.
     """
 
-    def __init__(self, response: httpx.Response, provider: str) -> None:
+    def __init__(self, response: httpx.Response, provider: str, *, pooled: bool) -> None:
         response.encoding = "utf-8"
         self.status = response.status_code
         self.reason = response.reason_phrase
         self.media_type = response.headers.get("content-type", "").partition(";")[0].strip().lower()
         self._response = response
         self._provider = provider
+        self._pooled = pooled
         self._reading: AsyncIterator[object] | None = None
 
     async def read(self, limit: int | None = None) -> str:
@@ -137,6 +141,13 @@ class HTTPAnswer:
         """The body as server-sent events, each as soon as it is there, without comments and events that say nothing."""
         return _Events(self)
 
+    async def drain(self) -> None:
+        """Read what is left: only a connection whose answer was read to the end can be used again."""
+        if self._pooled and self._reading is not None:
+            with anyio.move_on_after(DRAIN_TIMEOUT), suppress(httpx.RequestError):
+                async for _ in self._reading:
+                    pass
+
     async def close(self) -> None:
         """Close the connection, then let the reader run into that.
 
@@ -146,11 +157,9 @@ class HTTPAnswer:
         await self._response.aclose()
         if self._reading is None:
             return
-        try:
+        with suppress(httpx.RequestError, httpx.StreamError):
             async for _ in self._reading:
                 pass
-        except (httpx.RequestError, httpx.StreamError):
-            pass
 
 
 class _Events(AsyncIterator[ServerSentEvent]):

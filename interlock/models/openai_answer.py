@@ -97,7 +97,7 @@ class OpenAIAnswer:
         self._raise_reported(event)
         self._remember(event)
         for choice in _objects(event.get("choices")):
-            if choice.get("index", 0) != 0:
+            if choice.get("index") not in (None, 0):
                 continue
             self._raise_reported(choice)
             delta = _object(choice.get("delta")) or _object(choice.get("message"))

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from interlock.errors import DefinitionError, ModelError
 from interlock.messages.chunks import Chunk
+from interlock.messages.openai_form import prompt_to_openai
 from interlock.messages.parts import JSONValue
 from interlock.models.base import LanguageModel, ModelRequest, ToolChoice, ToolSpec
 from interlock.models.openai_answer import OpenAIAnswer, error_from_body
@@ -20,7 +21,7 @@ from interlock.models.ready import ReadyChunks
 if TYPE_CHECKING:
     import httpx
 
-    from interlock.models.http import HTTPAnswer, ServerSentEvent
+    from interlock.models.http import HTTPAnswer
 
 __all__ = ["OpenAIChatModel"]
 
@@ -104,7 +105,7 @@ class OpenAIChatModel(LanguageModel):
             if not 200 <= answer.status < 300:
                 raise await self._refusal(answer, keyless=not key)
             if answer.media_type == "text/event-stream":
-                yield _Chunks(self.provider, answer.events())
+                yield _Chunks(self.provider, answer)
             elif answer.media_type == "application/json":
                 yield ReadyChunks(self._whole(await answer.read()))
             else:
@@ -128,12 +129,10 @@ class OpenAIChatModel(LanguageModel):
         return {"Accept": "text/event-stream, application/json", **authorization, **self._headers}
 
     def _body(self, request: ModelRequest, *, ours: bool) -> dict[str, JSONValue]:
-        from interlock.messages.openai_form import prompt_to_openai
-
         settings = request.settings
         body: dict[str, JSONValue] = {
             "model": self.name,
-            "messages": prompt_to_openai(request.prompt),
+            "messages": self._messages(request),
             "stream": True,
             "stream_options": {"include_usage": True},
             **{key: settings[key] for key in _SETTINGS if settings.get(key) is not None},
@@ -146,6 +145,12 @@ class OpenAIChatModel(LanguageModel):
         for owner in dict.fromkeys(("openai", self.provider)):
             body.update(self._options(request, owner))
         return {key: value for key, value in body.items() if value is not None}
+
+    def _messages(self, request: ModelRequest) -> list[dict[str, JSONValue]]:
+        try:
+            return prompt_to_openai(request.prompt)
+        except ValueError as error:
+            raise ModelError(f"the prompt cannot be sent: {error}", provider=self.provider, retryable=False) from error
 
     def _options(self, request: ModelRequest, owner: str) -> Mapping[str, JSONValue]:
         options = request.provider_options.get(owner)
@@ -176,9 +181,10 @@ class OpenAIChatModel(LanguageModel):
 class _Chunks(AsyncIterator[Chunk]):
     """The chunks of a streamed answer. Reads one event at a time, and only when a chunk is asked for."""
 
-    def __init__(self, provider: str, events: AsyncIterator[ServerSentEvent]) -> None:
+    def __init__(self, provider: str, http: HTTPAnswer) -> None:
         self._provider = provider
-        self._events = events
+        self._http = http
+        self._events = http.events()
         self._answer = OpenAIAnswer(provider)
         self._ready: deque[Chunk] = deque()
         self._over = False
@@ -205,6 +211,7 @@ class _Chunks(AsyncIterator[Chunk]):
             self._ready = deque(self._answer.end())
             return True
         if event.data.strip() == "[DONE]":
+            await self._http.drain()
             self._ready = deque(self._answer.end(done=True))
             return True
         if event.event == "error":
