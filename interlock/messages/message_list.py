@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, cast, overload
 
 from interlock.messages.arranging import arrange
 from interlock.messages.edits import KEEP, edit_text, update_tool_invocation
+from interlock.messages.json_form import list_from_json, list_to_json
 from interlock.messages.message import Message, Role, Source
+from interlock.messages.openai_form import prompt_to_openai
+from interlock.messages.openai_reading import read_openai
 from interlock.messages.parts import JSONValue
+from interlock.messages.prompt import PromptMessage
+from interlock.messages.prompt_form import messages_to_prompt
 from interlock.messages.rewriting import TextEdit
 from interlock.messages.system_messages import SystemMessages
 from interlock.messages.table import Table
@@ -312,6 +317,67 @@ class MessageList(Sequence[Message]):
     def changed_ids(self, base: MessageList) -> set[str]:
         """The ids of the messages, system messages included, that were added, removed or changed since ``base``."""
         return self._talk.changed_ids(base._talk) | self._system_messages.table.changed_ids(base._system_messages.table)
+
+    # Other forms
+
+    def to_prompt(self) -> list[PromptMessage]:
+        """The prompt a model is asked with: system messages (untagged, then tag by tag), then the conversation.
+
+        Each tool call comes with its result; what no model is to see, and calls without a result, are left out. The
+        prompt is a copy: changing it does not change this list.
+        """
+        return messages_to_prompt(self._system_messages.in_order(), self._talk.current())
+
+    def to_openai(self) -> list[dict[str, JSONValue]]:
+        """The prompt as the ``messages`` of OpenAI's chat completions.
+
+        >>> MessageList("Hello").to_openai()
+        [{'role': 'user', 'content': 'Hello'}]
+        """
+        return prompt_to_openai(self.to_prompt())
+
+    @classmethod
+    def from_openai(cls, messages: Iterable[Mapping[str, JSONValue]], *, source: Source = "input") -> MessageList:
+        """A list from the ``messages`` of OpenAI's chat completions; their system messages come to the front.
+
+        Args:
+            messages: Dicts with ``role``, ``content`` and so on.
+            source: Where they come from.
+
+        Raises:
+            ValueError: Something is not as the form wants it; the message names the place, as in
+                ``messages[2].tool_calls[0].id``.
+
+        >>> MessageList.from_openai([{"role": "user", "content": "Hello"}]).texts()
+        ['Hello']
+        """
+        return cls(read_openai(messages), source=source)
+
+    def to_json(self) -> dict[str, JSONValue]:
+        """Everything in it as plain JSON values: parts, ids, times, sources, metadata, system messages and tags.
+
+        Raises:
+            ValueError: A tool's result, data or metadata has no JSON form; the message names the place.
+        """
+        system = self._system_messages
+        return list_to_json(self._talk.current(), system.table.current(), system.tags)
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, JSONValue]) -> MessageList:
+        """The list that :meth:`to_json` was called on.
+
+        Raises:
+            ValueError: Something is not as :meth:`to_json` writes it; the message names the place.
+
+        >>> MessageList.from_json(MessageList("Hello").to_json()).texts()
+        ['Hello']
+        """
+        conversation, system, tags = list_from_json(value)
+        made = cls()
+        made._talk = Table(conversation)
+        made._system_messages.table = Table(system)
+        made._system_messages.tags = tags
+        return made
 
     # Inside
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal, cast
 
-from interlock.messages.parts import FilePart, JSONValue, PartBase, ReasoningPart, TextPart
+from interlock.messages.parts import FilePart, JSONValue, PartBase, ReasoningPart, TextPart, copy_json
 
 __all__ = ["Prompt", "PromptMessage", "PromptPart", "ToolCallPart", "ToolResultPart", "prompt_text"]
 
@@ -45,10 +45,12 @@ class PromptMessage:
     Args:
         role: ``system``, ``user``, ``assistant`` or ``tool``.
         parts: Its parts; ``tool`` messages hold only :class:`ToolResultPart`.
+        provider_metadata: What a provider's form has besides (OpenAI: a ``name``), by provider.
     """
 
     role: Literal["system", "user", "assistant", "tool"]
     parts: list[PromptPart]
+    provider_metadata: Mapping[str, object] | None = None
 
     @property
     def text(self) -> str:
@@ -57,7 +59,7 @@ class PromptMessage:
 
     def copy(self) -> PromptMessage:
         """A message that can be edited without touching this one."""
-        return PromptMessage(self.role, [p.copy() for p in self.parts])
+        return PromptMessage(self.role, [p.copy() for p in self.parts], copy_json(self.provider_metadata))
 
 
 Prompt = Sequence[PromptMessage]
