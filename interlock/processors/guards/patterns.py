@@ -32,9 +32,10 @@ class _Compiled(Protocol):
 class _CompiledSet(Protocol):
     def Add(self, pattern: str, /) -> int: ...  # noqa: N802 - RE2's own name
     def Compile(self) -> None: ...  # noqa: N802
-    def Match(self, text: str, /) -> list[int]: ...  # noqa: N802
+    def Match(self, text: str, /) -> list[int] | None: ...  # noqa: N802
 
 
+_ALWAYS = ""
 _re2 = cast("Any", importlib.import_module("re2"))  # the package has no type information of its own
 
 
@@ -42,7 +43,7 @@ def _options(*, ignore_case: bool) -> object:
     options = _re2.Options()
     options.log_errors = False
     options.case_sensitive = not ignore_case
-    options.max_mem = 32 << 20
+    options.max_mem = 64 << 20
     return cast("object", options)
 
 
@@ -93,6 +94,9 @@ class Pattern:
 class PatternSet:
     """Many expressions asked at once whether they occur at all: one pass over the text, however many they are.
 
+    RE2's set answers "none" when it runs out of memory. So an expression that always matches is one of them: where it
+    is missing from the answer, every expression is said to occur, and whoever then looks for each of them finds out.
+
     Args:
         sources: In RE2's syntax.
         ignore_case: Match letters of either case.
@@ -102,7 +106,7 @@ class PatternSet:
         [0, 2]
     """
 
-    __slots__ = ("_compiled",)
+    __slots__ = ("_compiled", "_size")
 
     def __init__(self, sources: Sequence[str], *, ignore_case: bool = False) -> None:
         self._compiled = cast("_CompiledSet", _re2.Set.SearchSet(_options(ignore_case=ignore_case)))
@@ -111,11 +115,16 @@ class PatternSet:
                 self._compiled.Add(source)
             except _re2.error as error:
                 raise DefinitionError(f"{source!r}: {_words(error)}", subject="pattern set") from error
+        self._size = len(sources)
+        self._compiled.Add(_ALWAYS)
         self._compiled.Compile()
 
     def occurring(self, text: str) -> list[int]:
-        """The indices of the expressions that occur in the text, ascending."""
-        return sorted(self._compiled.Match(text))
+        """The indices of the expressions that occur in the text (or may occur, see above), ascending."""
+        answer = self._compiled.Match(text) or ()
+        if self._size not in answer:
+            return list(range(self._size))
+        return sorted(n for n in answer if n != self._size)
 
 
 def _words(error: Exception) -> str:

@@ -36,7 +36,7 @@ class Masking:
     """
 
     def __init__(self, method: PIIMethod, *, preserve_format: bool = True, key: bytes | None = None) -> None:
-        self._method = method
+        self._method: PIIMethod = method
         self._preserve_format = preserve_format
         self._key = key if key is not None else secrets.token_bytes(32)
 

@@ -1,0 +1,1 @@
+"""Signs of prompt injection, what the words around them do to them, and encoded text."""
