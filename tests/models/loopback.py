@@ -123,6 +123,7 @@ class LoopbackServer:
 
 class _Server(socketserver.ThreadingMixIn, HTTPServer):
     daemon_threads = True
+    request_queue_size = 64
 
     def server_bind(self) -> None:
         """As in the base, which looks up a name for the address besides."""
@@ -132,12 +133,12 @@ class _Server(socketserver.ThreadingMixIn, HTTPServer):
         """A client that leaves is no error here; what goes wrong in a play is kept by the server."""
 
 
-def streamed(body: str | bytes | Iterable[bytes], media_type: str = "text/event-stream") -> Play:
+def streamed(body: str | bytes | Iterable[bytes], media_type: str = "text/event-stream", status: int = 200) -> Play:
     """A whole answer, in the pieces given."""
     pieces = [body.encode() if isinstance(body, str) else body] if isinstance(body, str | bytes) else list(body)
 
     def play(exchange: Exchange) -> None:
-        exchange.head(media_type=media_type)
+        exchange.head(status, media_type)
         for piece in pieces:
             exchange.send(piece)
         exchange.finish()
@@ -147,13 +148,7 @@ def streamed(body: str | bytes | Iterable[bytes], media_type: str = "text/event-
 
 def refused(status: int, body: str, media_type: str = "application/json") -> Play:
     """A refusal."""
-
-    def play(exchange: Exchange) -> None:
-        exchange.head(status, media_type)
-        exchange.send(body.encode())
-        exchange.finish()
-
-    return play
+    return streamed(body, media_type, status)
 
 
 def events(*objects: object, done: bool = True) -> str:

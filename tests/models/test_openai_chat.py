@@ -199,7 +199,7 @@ async def test_what_cannot_be_written_as_json_is_refused(serve: Serve) -> None:
 @pytest.mark.anyio
 async def test_a_prompt_that_the_form_cannot_carry_is_refused(serve: Serve) -> None:
     prompt = [PromptMessage("user", [FilePart("application/pdf", url="https://example.com/a.pdf")])]
-    with pytest.raises(ModelError, match="the prompt cannot be sent: .*application/pdf"):
+    with pytest.raises(ModelError, match=r"the prompt cannot be sent: .*application/pdf"):
         await chunks_of(model_at(serve(streamed(HELLO))), ModelRequest(prompt))
 
 
