@@ -1,0 +1,43 @@
+"""Guard graphs for LLM agents.
+
+A *processor* looks at, changes or stops what goes into and comes out of a language model. Processors are steps of a
+*workflow*; an agent runs that graph at every point of its life. The shipped processors are in
+:mod:`interlock.processors`, errors in :mod:`interlock.errors`, helpers for tests in :mod:`interlock.testing`.
+"""
+
+from interlock.context import RequestContext
+from interlock.messages import Message, MessageList, TextEdit, TextPart
+from interlock.processors import PhaseContext, Processor, ProcessorStepSchema
+from interlock.runtime import Agent, AgentResult, AgentStream
+from interlock.steps import StepContext, create_step, step
+from interlock.tools import Tool, tool
+from interlock.verdict import Phase, Tripwire
+from interlock.workflows import Blocked, Canceled, Completed, Failed, Outcome, Workflow, create_workflow
+
+__all__ = [
+    "Agent",
+    "AgentResult",
+    "AgentStream",
+    "Blocked",
+    "Canceled",
+    "Completed",
+    "Failed",
+    "Message",
+    "MessageList",
+    "Outcome",
+    "Phase",
+    "PhaseContext",
+    "Processor",
+    "ProcessorStepSchema",
+    "RequestContext",
+    "StepContext",
+    "TextEdit",
+    "TextPart",
+    "Tool",
+    "Tripwire",
+    "Workflow",
+    "create_step",
+    "create_workflow",
+    "step",
+    "tool",
+]

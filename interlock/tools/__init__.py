@@ -1,0 +1,6 @@
+"""What a model may call."""
+
+from interlock.tools.context import ToolContext
+from interlock.tools.tool import Tool, tool
+
+__all__ = ["Tool", "ToolContext", "tool"]

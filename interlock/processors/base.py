@@ -1,0 +1,196 @@
+"""What a processor is: a class with an id and one hook or more."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, ClassVar, TypeVar
+
+from interlock.errors import DefinitionError
+from interlock.ids import fault_in_id
+from interlock.messages import Chunk, Message, MessageList, PromptMessage
+from interlock.processors.changes import (
+    Changes,
+    Deny,
+    RequestChanges,
+    StepChanges,
+    ToolCallChanges,
+    ToolResultChanges,
+)
+from interlock.processors.contexts import (
+    APIErrorContext,
+    InputContext,
+    InputStepContext,
+    LLMRequestContext,
+    LLMResponseContext,
+    OutputResultContext,
+    OutputStepContext,
+    OutputStreamContext,
+    PhaseContext,
+    ToolCallContext,
+    ToolResultContext,
+)
+from interlock.steps import Step, SupportsStep
+from interlock.verdict import Phase, Violation
+
+__all__ = ["HOOKS", "Processor", "ProcessorStep"]
+
+HOOKS: Mapping[Phase, str] = {phase: f"process_{phase}" for phase in Phase}
+"""The hook of each phase."""
+
+R = TypeVar("R")
+Maybe = R | Awaitable[R]
+MessagesBack = MessageList | Sequence[Message] | Changes | None
+
+
+class Processor(SupportsStep):
+    """Sees, changes or stops what passes at one or more of the ten points of an agent's run.
+
+    Derive from it, set ``id`` and write one hook or more, ``def`` or ``async def``. What each hook sees and may return
+    is told by its context in :mod:`interlock.processors.contexts`.
+
+    Args:
+        id: Default: the class's ``id``.
+        on_violation: Called with a :class:`Violation` on every abort and warning; may also be set as an attribute.
+
+    Attributes:
+        id: Unique in a list; letters, digits, hyphens by custom.
+        name: For people; default: the class's name.
+        description: For people; default: the docstring's first line.
+        phases: The points it acts at.
+        processor_index: Its place in an agent's list, set when that is composed.
+
+    Raises:
+        DefinitionError: On defining a class that implements no hook, or whose public ``process_…`` method is no hook.
+            (Pass ``abstract=True`` in the class statement for a base class without hooks.)
+
+    Example:
+        >>> class Shout(Processor):
+        ...     id = "shout"
+        ...
+        ...     def process_input(self, ctx: InputContext) -> None:
+        ...         for message in ctx.messages:
+        ...             if message.text.isupper():
+        ...                 ctx.abort("please do not shout")
+        >>> sorted(Shout().phases)
+        [<Phase.INPUT: 'input'>]
+    """
+
+    id: str
+    name: str
+    description: str | None
+    phases: ClassVar[frozenset[Phase]] = frozenset()
+    on_violation: Callable[[Violation], object] | None = None
+    processor_index: int | None = None
+
+    def __init_subclass__(cls, *, abstract: bool = False, **more: Any) -> None:
+        super().__init_subclass__(**more)
+        faults = [
+            f"{name} is no hook; did you mean {_nearest(name)}?"
+            for name, value in vars(cls).items()
+            if name.startswith("process_") and callable(value) and name not in HOOKS.values()
+        ]
+        cls.phases = frozenset(
+            phase for phase, hook in HOOKS.items() if getattr(cls, hook) is not getattr(Processor, hook)
+        )
+        if not cls.phases and not abstract and not faults:
+            faults.append(f"it implements no hook; write one of {', '.join(HOOKS.values())}")
+        if faults:
+            raise DefinitionError(faults, subject=f"processor class {cls.__name__}")
+        if "name" not in vars(cls):
+            cls.name = cls.__name__
+        if "description" not in vars(cls):
+            cls.description = (vars(cls).get("__doc__") or "").strip().partition("\n")[0] or None
+
+    def __init__(
+        self,
+        *,
+        id: str | None = None,  # noqa: A002
+        on_violation: Callable[[Violation], object] | None = None,
+    ) -> None:
+        if id is not None:
+            self.id = id
+        if on_violation is not None:
+            self.on_violation = on_violation
+
+    def as_step(self) -> Step[PhaseContext, PhaseContext]:
+        """The step ``processor:<id>`` that stands for this processor.
+
+        Raises:
+            DefinitionError: It has no id, or one that is no id.
+        """
+        fault = fault_in_id(getattr(self, "id", None))
+        if fault is not None:
+            raise DefinitionError(f"{fault}; set id on the class or pass id=…", subject=type(self).__name__)
+        return ProcessorStep(self)
+
+    def process_input(self, ctx: InputContext) -> Maybe[MessagesBack]:
+        """Once, before the loop."""
+        raise NotImplementedError
+
+    def process_input_step(self, ctx: InputStepContext) -> Maybe[MessagesBack | StepChanges]:
+        """Every step, before the prompt is made."""
+        raise NotImplementedError
+
+    def process_llm_request(self, ctx: LLMRequestContext) -> Maybe[Sequence[PromptMessage] | RequestChanges | None]:
+        """Every step, after the prompt was made, before the model is called."""
+        raise NotImplementedError
+
+    def process_api_error(self, ctx: APIErrorContext) -> Maybe[None]:
+        """After a model call that failed."""
+        raise NotImplementedError
+
+    def process_output_stream(self, ctx: OutputStreamContext) -> Maybe[Chunk | Sequence[Chunk] | None]:
+        """Every chunk."""
+        raise NotImplementedError
+
+    def process_llm_response(self, ctx: LLMResponseContext) -> Maybe[None]:
+        """Every step, when the stream is complete."""
+        raise NotImplementedError
+
+    def process_output_step(self, ctx: OutputStepContext) -> Maybe[MessagesBack]:
+        """Every step, after the answer, before any tool."""
+        raise NotImplementedError
+
+    def process_tool_call(self, ctx: ToolCallContext) -> Maybe[ToolCallChanges | Deny | None]:
+        """Before each tool."""
+        raise NotImplementedError
+
+    def process_tool_result(self, ctx: ToolResultContext) -> Maybe[ToolResultChanges | MessageList | None]:
+        """After each tool that returned."""
+        raise NotImplementedError
+
+    def process_output_result(self, ctx: OutputResultContext) -> Maybe[MessagesBack]:
+        """Once, after the loop."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {getattr(self, 'id', '(no id)')!r}>"
+
+
+class ProcessorStep(Step[PhaseContext, PhaseContext]):
+    """A processor as a step: a context in, the context out.
+
+    Attributes:
+        processor: The processor.
+    """
+
+    kind: ClassVar[str] = "processor"
+
+    def __init__(self, processor: Processor) -> None:
+        super().__init__(
+            f"processor:{processor.id}",
+            subject=processor,
+            input_schema=PhaseContext,
+            output_schema=PhaseContext,
+            description=processor.description,
+        )
+        self.processor = processor
+
+    def acts_in(self, phase: Phase) -> bool:
+        """Whether the processor has that phase's hook."""
+        return phase in self.processor.phases
+
+
+def _nearest(name: str) -> str:
+    return difflib.get_close_matches(name, HOOKS.values(), n=1, cutoff=0.0)[0]

@@ -1,0 +1,212 @@
+"""What all ten contexts share: who asks, the conversation, how to stop or warn; and how a context forks and joins."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Generic, NoReturn, Self, TypeVar, cast, overload
+
+from interlock.context import RequestContext
+from interlock.errors import MergeConflict
+from interlock.messages import Message, MessageList, PromptMessage, Source, merge, merge_values
+from interlock.processors.seat import RunFacts, Seat
+from interlock.verdict import Phase, Tripwire, Violation
+
+__all__ = ["Content", "HookContext"]
+
+T = TypeVar("T")
+
+
+class Content(Generic[T]):
+    """A field of a context that a branch may change: it lives in the branch's fork.
+
+    A list or dict is copied when it is first looked at in a fork, so editing it in place stays in the branch.
+    """
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    @overload
+    def __get__(self, context: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, context: HookContext, owner: type) -> T: ...
+    def __get__(self, context: HookContext | None, owner: type) -> Self | T:
+        if context is None:
+            return self
+        return cast("T", context.content_value(self._name))
+
+    def __set__(self, context: HookContext, value: T) -> None:
+        context.set_content(self._name, value)
+
+
+class HookContext:
+    """The base of the ten contexts.
+
+    Args:
+        messages: The conversation: a list, a message, messages, or the text of one user message. A plain text is handy
+            for trying a processor by itself.
+        run: The run; default: one of its own, so that a context can be made without an agent.
+
+    Attributes:
+        phase: The point of the run.
+        message_list: The whole conversation.
+    """
+
+    __interlock_union__: ClassVar[str] = "ProcessorStepSchema"
+    phase: ClassVar[Phase]
+    source: ClassVar[Source] = "input"
+    """The source that messages added at this point get."""
+    content: ClassVar[tuple[str, ...]] = ()
+    """The names of the fields that belong to a branch."""
+
+    def __init__(
+        self, messages: MessageList | Message | Sequence[Message] | str = (), *, run: RunFacts | None = None
+    ) -> None:
+        self.message_list = messages if isinstance(messages, MessageList) else MessageList(messages)
+        self._seat = Seat("unseated", run if run is not None else RunFacts(), {})
+        self._values: dict[str, object] = {}
+        self._borrowed: set[str] = set()
+
+    @property
+    def run_id(self) -> str:
+        """The run."""
+        return self._seat.run.run_id
+
+    @property
+    def agent_id(self) -> str | None:
+        """The agent; None outside one."""
+        return self._seat.run.agent_id
+
+    @property
+    def request_context(self) -> RequestContext:
+        """What the caller handed over."""
+        return self._seat.run.request_context
+
+    @property
+    def processor_id(self) -> str:
+        """The processor that is being asked."""
+        return self._seat.processor_id
+
+    @property
+    def state(self) -> dict[str, object]:
+        """The processor's own dict for this run: empty at first, shared by all its hooks, never between runs."""
+        return self._seat.state
+
+    @property
+    def retry_count(self) -> int:
+        """How often a step of this run has been asked for again so far."""
+        return self._seat.run.retry_count
+
+    @property
+    def messages(self) -> Sequence[Message]:
+        """The messages of this point. Editing one in place counts as a change."""
+        return self.message_list.all
+
+    @property
+    def system_messages(self) -> Sequence[Message]:
+        """The untagged system messages."""
+        return self.message_list.system_messages()
+
+    def abort(
+        self, reason: str | None = None, *, retry: bool = False, metadata: Mapping[str, object] | None = None
+    ) -> NoReturn:
+        """Stop the run. The verdict is recorded before the signal is raised, so it stands however the hook then ends.
+
+        Args:
+            reason: Why, for people; default: names the processor.
+            retry: Whether another try is asked for.
+            metadata: Kinds, scores, …; never the text itself.
+        """
+        said = reason if reason is not None else f"stopped by {self.processor_id!r}"
+        self._seat.abort(Tripwire(said, self.processor_id, self.phase, retry, metadata), self.phase)
+
+    def warn(self, message: str, detail: object = None) -> None:
+        """Report a violation and go on."""
+        self._seat.warn(Violation(self.processor_id, self.phase, message, detail))
+
+    def content_value(self, name: str) -> object:
+        """The branch's own value of a content field."""
+        if name in self._borrowed:
+            self._borrowed.discard(name)
+            self._values[name] = _own_copy(self._values[name])
+        return self._values[name]
+
+    def set_content(self, name: str, value: object) -> None:
+        """Set a content field of this branch."""
+        self._borrowed.discard(name)
+        self._values[name] = value
+
+    def fork(self) -> Self:
+        """A context whose content can change without touching this one's. Constant time."""
+        made = copy.copy(self)
+        made.message_list = self.message_list.fork()
+        made._values = dict(self._values)
+        made._borrowed = {n for n, v in self._values.items() if isinstance(v, list | dict)}
+        return made
+
+    def seated(self, seat: Seat) -> Self:
+        """A fork for one processor."""
+        made = self.fork()
+        made._seat = seat
+        return made
+
+    def changed_from(self, base: Self) -> bool:
+        """Whether the content differs from what it was forked from."""
+        if self.message_list.changed_from(base.message_list):
+            return True
+        return any(
+            self._values[name] is not base._values[name] and self._values[name] != base._values[name]
+            for name in self.content
+        )
+
+    def merge_forks(self, forks: Mapping[str, Self], prefer: str | None = None) -> Self:
+        """Join forks of this context three-way.
+
+        Args:
+            forks: By branch, in list order.
+            prefer: The branch that wins where two contradict each other.
+
+        Raises:
+            MergeConflict: Two branches contradict each other, and none is preferred.
+        """
+        merged = self.fork()
+        merged.message_list = merge(
+            self.message_list, {name: fork.message_list for name, fork in forks.items()}, prefer
+        )
+        for name in self.content:
+            changed = {
+                branch: fork._values[name]
+                for branch, fork in forks.items()
+                if fork._values[name] is not self._values[name] and fork._values[name] != self._values[name]
+            }
+            if changed:
+                merged.set_content(name, self._merged_field(name, changed, prefer))
+        return merged
+
+    def _merged_field(self, name: str, changed: Mapping[str, Any], prefer: str | None) -> Any:
+        values = list(changed.values())
+        if all(v == values[0] for v in values[1:]):
+            return values[0]
+        if isinstance(self._values[name], str | list | dict):
+            return merge_values(self._values[name], changed, prefer, f"{name!r} at {self.phase!s}")
+        if prefer in changed:
+            return changed[prefer]
+        raise MergeConflict(f"{name!r} at {self.phase!s}", list(changed))
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: object, handler: object) -> Any:
+        """A context is validated by being one."""
+        from pydantic_core import core_schema
+
+        return core_schema.is_instance_schema(cls)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} run={self.run_id} processor={self.processor_id}>"
+
+
+def _own_copy(value: object) -> object:
+    if isinstance(value, list):
+        return [_own_copy(v) for v in cast("list[object]", value)]
+    if type(value) is dict:
+        return {k: _own_copy(v) for k, v in cast("dict[object, object]", value).items()}
+    return value.copy() if isinstance(value, PromptMessage) else value

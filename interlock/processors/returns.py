@@ -1,0 +1,175 @@
+"""What a hook's return value does to its context, phase by phase; anything else is an ``InvalidProcessorReturn``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+from interlock.errors import DefinitionError, InvalidProcessorReturn
+from interlock.messages import ChunkBase, Message, MessageList, MessageView, PromptMessage
+from interlock.models import LanguageModel, resolve_model
+from interlock.processors.changes import (
+    Changes,
+    Deny,
+    RequestChanges,
+    StepChanges,
+    ToolCallChanges,
+    ToolResultChanges,
+)
+from interlock.processors.contexts import (
+    InputStepContext,
+    LLMRequestContext,
+    OutputStepContext,
+    ToolCallContext,
+    ToolResultContext,
+)
+from interlock.processors.hook_context import HookContext
+from interlock.processors.stream_context import OutputStreamContext
+from interlock.schema import UNSET
+from interlock.tools import Tool
+from interlock.verdict import Phase
+
+__all__ = ["allowed_in", "apply_return", "chunks_returned"]
+
+_MESSAGES = "None, ctx.message_list, a sequence of Message, or Changes(…)"
+_ALLOWED = {
+    Phase.INPUT: _MESSAGES,
+    Phase.INPUT_STEP: f"{_MESSAGES[:-12]}Changes(…) or StepChanges(…)",
+    Phase.LLM_REQUEST: "None, a prompt (a sequence of PromptMessage), or RequestChanges(…)",
+    Phase.API_ERROR: "None",
+    Phase.OUTPUT_STREAM: "a chunk, a sequence of chunks, or None (drops the chunk)",
+    Phase.LLM_RESPONSE: "None",
+    Phase.OUTPUT_STEP: _MESSAGES,
+    Phase.TOOL_CALL: "None, ToolCallChanges(args=…), or Deny(reason)",
+    Phase.TOOL_RESULT: "None, ToolResultChanges(result=…), or ctx.message_list",
+    Phase.OUTPUT_RESULT: _MESSAGES,
+}
+
+
+def allowed_in(phase: Phase) -> str:
+    """What hooks of a phase may return, in words."""
+    return _ALLOWED[phase]
+
+
+def apply_return(ctx: HookContext, value: object) -> None:
+    """Change the context as the returned value says.
+
+    Raises:
+        InvalidProcessorReturn: The phase does not take it.
+    """
+    if value is None or value is ctx.message_list:
+        return
+    match value:
+        case StepChanges() if isinstance(ctx, InputStepContext):
+            _apply_step_changes(ctx, value)
+        case RequestChanges() if isinstance(ctx, LLMRequestContext):
+            _apply_request_changes(ctx, value)
+        case ToolCallChanges() if isinstance(ctx, ToolCallContext):
+            ctx.args = value.args
+        case Deny() if isinstance(ctx, ToolCallContext):
+            ctx.denied = value.reason
+        case ToolResultChanges() if isinstance(ctx, ToolResultContext):
+            ctx.result = value.result
+        case Changes() if ctx.phase in _TAKES_MESSAGES:
+            _apply_messages(ctx, value.messages, value.system_messages, value)
+        case MessageList():
+            raise _invalid(ctx, value, "it is another list than ctx.message_list")
+        case _ if _is_sequence(value):
+            _apply_sequence(ctx, cast("Sequence[object]", value))
+        case _:
+            raise _invalid(ctx, value)
+
+
+_TAKES_MESSAGES = (Phase.INPUT, Phase.INPUT_STEP, Phase.OUTPUT_STEP, Phase.OUTPUT_RESULT)
+
+
+def chunks_returned(ctx: OutputStreamContext, value: object) -> tuple[Any, ...]:
+    """What goes on for what a stream hook returned.
+
+    Raises:
+        InvalidProcessorReturn: It is neither chunks nor None.
+    """
+    if value is None:
+        return ()
+    if isinstance(value, ChunkBase):
+        return (value,)
+    if _is_sequence(value):
+        chunks = tuple(cast("Sequence[object]", value))
+        if all(isinstance(chunk, ChunkBase) for chunk in chunks):
+            return chunks
+    raise _invalid(ctx, value)
+
+
+def _apply_sequence(ctx: HookContext, value: Sequence[object]) -> None:
+    if isinstance(ctx, LLMRequestContext):
+        if not all(isinstance(m, PromptMessage) for m in value):
+            raise _invalid(ctx, value, "a prompt holds PromptMessage objects only")
+        ctx.prompt = list(cast("Sequence[PromptMessage]", value))
+    elif ctx.phase in _TAKES_MESSAGES:
+        if not all(isinstance(m, Message) for m in value):
+            raise _invalid(ctx, value, "it holds something that is no Message")
+        if isinstance(ctx, OutputStepContext) and not value:
+            return
+        _apply_messages(ctx, cast("Sequence[Message]", value), UNSET, value)
+    else:
+        raise _invalid(ctx, value)
+
+
+def _apply_step_changes(ctx: InputStepContext, changes: StepChanges) -> None:
+    _apply_messages(ctx, changes.messages, changes.system_messages, changes)
+    if changes.model is not UNSET:
+        ctx.model = _model(ctx, changes.model)
+    if changes.tools is not UNSET:
+        if not all(isinstance(t, Tool) for t in cast("Sequence[object]", changes.tools)):
+            raise _invalid(ctx, changes, "tools must be Tool objects: make them with tool(function)")
+        ctx.tools = list(changes.tools)
+    if changes.tool_choice is not UNSET:
+        ctx.tool_choice = changes.tool_choice
+    if changes.active_tools is not UNSET:
+        ctx.active_tools = None if changes.active_tools is None else list(changes.active_tools)
+    if changes.model_settings is not UNSET:
+        ctx.model_settings = dict(changes.model_settings)
+    if changes.provider_options is not UNSET:
+        ctx.provider_options = dict(changes.provider_options)
+
+
+def _model(ctx: HookContext, value: object) -> LanguageModel:
+    if isinstance(value, LanguageModel | str):
+        try:
+            return resolve_model(value)
+        except DefinitionError as error:
+            raise _invalid(ctx, value, str(error)) from error
+    raise _invalid(ctx, value, "model must be a LanguageModel or 'provider/name'")
+
+
+def _apply_request_changes(ctx: LLMRequestContext, changes: RequestChanges) -> None:
+    if changes.prompt is not UNSET:
+        _apply_sequence(ctx, list(changes.prompt))
+    if changes.response is not UNSET:
+        ctx.response = tuple(changes.response.chunks)
+
+
+def _apply_messages(ctx: HookContext, messages: object, system_messages: object, returned: object) -> None:
+    if messages is not UNSET:
+        if not _is_sequence(messages) or not all(isinstance(m, Message) for m in cast("Sequence[object]", messages)):
+            raise _invalid(ctx, returned, "messages must be a sequence of Message")
+        try:
+            ctx.message_list.assign(
+                cast("Sequence[Message]", messages), within=cast("MessageView", ctx.messages), source=ctx.source
+            )
+        except ValueError as error:
+            raise _invalid(ctx, returned, str(error)) from error
+    if system_messages is not UNSET:
+        if not _is_sequence(system_messages) or not all(
+            isinstance(m, Message | str) for m in cast("Sequence[object]", system_messages)
+        ):
+            raise _invalid(ctx, returned, "system_messages must be a sequence of Message or str")
+        ctx.message_list.set_system(cast("Sequence[Message | str]", system_messages))
+
+
+def _is_sequence(value: object) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, str | bytes)
+
+
+def _invalid(ctx: HookContext, value: object, hint: str = "") -> InvalidProcessorReturn:
+    return InvalidProcessorReturn(ctx.processor_id, str(ctx.phase), value, allowed_in(ctx.phase), hint=hint)

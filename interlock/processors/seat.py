@@ -1,0 +1,90 @@
+"""Who is being asked, in which run: what a context needs to know besides what it shows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NoReturn
+
+from interlock.context import RequestContext
+from interlock.ids import new_id
+from interlock.tracing import log
+from interlock.verdict import Latch, Phase, Tripwire, Violation
+
+__all__ = ["RunFacts", "Seat"]
+
+
+class RunFacts:
+    """What all hooks of one run share.
+
+    Args:
+        run_id: Default: a fresh one.
+        agent_id: The agent, or None outside one.
+        request_context: The caller's.
+        latch: Where the first tripwire is written.
+    """
+
+    __slots__ = ("agent_id", "latch", "request_context", "retry_count", "run_id")
+
+    def __init__(
+        self,
+        *,
+        run_id: str | None = None,
+        agent_id: str | None = None,
+        request_context: RequestContext | None = None,
+        latch: Latch | None = None,
+    ) -> None:
+        self.run_id = run_id if run_id is not None else new_id("run")
+        self.agent_id = agent_id
+        self.request_context = request_context if request_context is not None else RequestContext()
+        self.latch = latch if latch is not None else Latch()
+        self.retry_count = 0
+
+
+class Seat:
+    """One processor's place at one point of a run.
+
+    Args:
+        processor_id: The processor.
+        run: The run.
+        state: The processor's own dict for this run.
+        on_violation: Called on every abort and warning; what it raises is logged and dropped.
+    """
+
+    __slots__ = ("on_violation", "processor_id", "run", "state", "warnings")
+
+    def __init__(
+        self,
+        processor_id: str,
+        run: RunFacts,
+        state: dict[str, object],
+        on_violation: Callable[[Violation], object] | None = None,
+    ) -> None:
+        self.processor_id = processor_id
+        self.run = run
+        self.state = state
+        self.on_violation = on_violation
+        self.warnings: list[Violation] = []
+
+    def abort(self, tripwire: Tripwire, phase: Phase) -> NoReturn:
+        """Record the tripwire, tell who listens, unwind."""
+        self.run.latch.trip(tripwire)
+        self._tell(Violation(self.processor_id, phase, tripwire.reason, tripwire.metadata))
+        self.run.latch.abort(tripwire)
+
+    def warn(self, violation: Violation) -> None:
+        """Record a warning and tell who listens."""
+        self.warnings.append(violation)
+        self._tell(violation)
+
+    def _tell(self, violation: Violation) -> None:
+        if self.on_violation is None:
+            return
+        try:
+            self.on_violation(violation)
+        except Exception as error:
+            log.warning(
+                "on_violation failed",
+                processor_id=self.processor_id,
+                run_id=self.run.run_id,
+                error=type(error).__name__,
+            )

@@ -1,0 +1,163 @@
+"""The context of the per-chunk point. One is made per processor and stream, and used again for every chunk."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping, Sequence
+from typing import ClassVar, Self
+
+from interlock.errors import MergeConflict
+from interlock.messages import Chunk, Message, MessageList, ReasoningDelta, Source, TextDelta, merge_values
+from interlock.processors.hook_context import HookContext
+from interlock.processors.seat import RunFacts, Seat
+from interlock.verdict import Phase
+
+__all__ = ["OutputStreamContext", "StreamSoFar"]
+
+KEPT_PARTS = 256
+
+
+class StreamSoFar:
+    """What has come in during this step, shared by all contexts of the stream.
+
+    Attributes:
+        parts: The last 256 chunks.
+        step_number: The step of the loop.
+    """
+
+    __slots__ = ("_pieces", "parts", "step_number")
+
+    def __init__(self, step_number: int = 0) -> None:
+        self.parts: deque[Chunk] = deque(maxlen=KEPT_PARTS)
+        self.step_number = step_number
+        self._pieces: list[str] = []
+
+    def add(self, chunk: Chunk) -> None:
+        """Note a chunk that has come in."""
+        self.parts.append(chunk)
+        if type(chunk) is TextDelta:
+            self._pieces.append(chunk.text)
+
+    @property
+    def text(self) -> str:
+        """The step's text so far."""
+        if len(self._pieces) > 1:
+            self._pieces = ["".join(self._pieces)]
+        return self._pieces[0] if self._pieces else ""
+
+
+class OutputStreamContext(HookContext):
+    """4. ``process_output_stream``: every chunk, before anybody sees it.
+
+    The object is used again for the next chunk, so a hook does not keep it; chunks themselves may be kept.
+
+    May return: the chunk, another chunk (``ctx.chunk.replace(text=…)``), a sequence of chunks, or None to drop it.
+
+    Args:
+        chunk: What comes in.
+        so_far: What came in before; default: nothing.
+
+    Attributes:
+        out: What goes on: a tuple of chunks; empty: dropped.
+    """
+
+    phase: ClassVar[Phase] = Phase.OUTPUT_STREAM
+    source: ClassVar[Source] = "response"
+    __slots__ = ("chunk", "out", "so_far")
+
+    def __init__(
+        self,
+        messages: MessageList | Message | Sequence[Message] | str = (),
+        *,
+        chunk: Chunk,
+        so_far: StreamSoFar | None = None,
+        run: RunFacts | None = None,
+    ) -> None:
+        super().__init__(messages, run=run)
+        self.chunk = chunk
+        self.out: tuple[Chunk, ...] = (chunk,)
+        self.so_far = so_far if so_far is not None else StreamSoFar()
+
+    @property
+    def text(self) -> str:
+        """The step's text so far, as it came in, this chunk included."""
+        return self.so_far.text
+
+    @property
+    def parts(self) -> Sequence[Chunk]:
+        """The last 256 chunks of this step, as they came in, this one included."""
+        return self.so_far.parts
+
+    @property
+    def step_number(self) -> int:
+        """The step of the loop, from 0."""
+        return self.so_far.step_number
+
+    def fork(self) -> Self:
+        """Another context over the same chunk. Chunks are immutable, so nothing else is copied."""
+        made = type(self).__new__(type(self))
+        made.message_list = self.message_list
+        made._seat = self._seat
+        made._values = self._values
+        made._borrowed = self._borrowed
+        made.chunk = self.chunk
+        made.out = self.out
+        made.so_far = self.so_far
+        return made
+
+    def seated(self, seat: Seat) -> Self:
+        """A context for one processor; it looks at the conversation through a fork of its own."""
+        made = self.fork()
+        made.message_list = self.message_list.fork()
+        made._seat = seat
+        return made
+
+    def changed_from(self, base: Self) -> bool:
+        """Whether something else goes on."""
+        return self.out is not base.out and self.out != base.out
+
+    def merge_forks(self, forks: Mapping[str, Self], prefer: str | None = None) -> Self:
+        """Join what the branches made of one chunk: dropped by any is dropped, text edits are joined.
+
+        Raises:
+            MergeConflict: Two branches made different things of it, and none is preferred.
+        """
+        merged = self.fork()
+        merged.out = merge_outs(self.out, {name: fork.out for name, fork in forks.items()}, prefer)
+        return merged
+
+
+def merge_outs(base: tuple[Chunk, ...], outs: Mapping[str, tuple[Chunk, ...]], prefer: str | None) -> tuple[Chunk, ...]:
+    """What goes on where several branches looked at the same chunks."""
+    changed = {name: out for name, out in outs.items() if out is not base and out != base}
+    if not changed:
+        return base
+    first = next(iter(changed.values()))
+    if not all(changed.values()):
+        return ()
+    if all(out == first for out in changed.values()):
+        return first
+    joined = _joined_text(base, changed, prefer)
+    if joined is not None:
+        return joined
+    if prefer in changed:
+        return changed[prefer]
+    raise MergeConflict(f"a {base[0].type!r} chunk" if base else "a chunk", list(changed))
+
+
+def _joined_text(
+    base: tuple[Chunk, ...], changed: Mapping[str, tuple[Chunk, ...]], prefer: str | None
+) -> tuple[Chunk, ...] | None:
+    """The three-way joined text, where every branch made one delta of the same part out of one delta."""
+    if len(base) != 1 or not isinstance(base[0], TextDelta | ReasoningDelta):
+        return None
+    origin = base[0]
+    texts: dict[str, str] = {}
+    for name, out in changed.items():
+        if len(out) != 1:
+            return None
+        one = out[0]
+        if not isinstance(one, TextDelta | ReasoningDelta) or type(one) is not type(origin) or one.id != origin.id:
+            return None
+        texts[name] = one.text
+    return (origin.replace(text=merge_values(origin.text, texts, prefer, f"the text of a {origin.type!r} chunk")),)

@@ -1,0 +1,156 @@
+"""An agent: a model, instructions, tools, and the processors around them. It holds configuration; the loop runs it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Unpack
+
+import anyio
+import sniffio
+
+from interlock.context import RequestContext
+from interlock.errors import DefinitionError, InterlockError
+from interlock.ids import fault_in_id
+from interlock.models import LanguageModel, resolve_model
+from interlock.runtime.opening import as_tools, check_options, open_run
+from interlock.runtime.options import CallOptions, Conversation, ProcessorList
+from interlock.runtime.processor_lists import ProcessorLists
+from interlock.runtime.result import AgentResult
+from interlock.runtime.stream import AgentStream
+from interlock.tools import Tool
+
+__all__ = ["Agent"]
+
+
+class Agent:
+    """A language model in a loop with tools, and a graph of processors around it.
+
+    Args:
+        id: Its id; default: ``"agent"``.
+        model: A model, or ``"provider/name"``; ``"embedded/echo"`` needs no key.
+        instructions: The system message; or a function of the request context that gives it.
+        tools: What the model may call: tools, or typed functions.
+        input_processors: Processors and workflows that see what goes to the model.
+        output_processors: Those that see what comes from it.
+        error_processors: Those that see failed model calls.
+        max_steps: Model calls at most in one run.
+        model_settings: ``temperature``, ``max_tokens``, …
+        description: For people.
+
+        Each of the three lists may be a function of the request context, called once per run.
+
+    Raises:
+        DefinitionError: A list, the model or a tool is none; all faults of a list at once.
+
+    Example:
+        >>> agent = Agent(id="parrot", model="embedded/echo")
+        >>> agent.generate_sync("hello there").text
+        'hello there'
+    """
+
+    def __init__(
+        self,
+        *,
+        id: str = "agent",  # noqa: A002
+        model: LanguageModel | str,
+        instructions: str | Callable[[RequestContext], str] | None = None,
+        tools: Sequence[Tool | Callable[..., object]] = (),
+        input_processors: ProcessorList = (),
+        output_processors: ProcessorList = (),
+        error_processors: ProcessorList = (),
+        max_steps: int = 5,
+        model_settings: Mapping[str, Any] | None = None,
+        description: str | None = None,
+    ) -> None:
+        fault = fault_in_id(id)
+        if fault is not None:
+            raise DefinitionError(fault, subject="agent")
+        self.id = id
+        self.model = resolve_model(model)
+        self.instructions = instructions
+        self.tools = as_tools(tools)
+        self.model_settings = dict(model_settings or {})
+        self.description = description
+        self.max_steps = max_steps
+        check_options(self, {"max_steps": max_steps})
+        self.processor_lists: Mapping[str, ProcessorList] = {
+            "input": input_processors,
+            "output": output_processors,
+            "error": error_processors,
+        }
+        fixed = {name: entries for name, entries in self.processor_lists.items() if not callable(entries)}
+        composed = ProcessorLists(fixed)
+        self.composed: ProcessorLists | None = composed if len(fixed) == len(self.processor_lists) else None
+        """The lists as they run; None where one depends on the request."""
+
+    async def generate(self, asked: Conversation, /, **options: Unpack[CallOptions]) -> AgentResult:
+        """Run to the end and give the result. A tripwire does not raise: see ``result.tripwire``.
+
+        Args:
+            asked: A text, a message, a conversation, or messages.
+            **options: See :class:`CallOptions`.
+
+        Raises:
+            InterlockError: The run failed; the error has the result so far as ``.result``.
+            DefinitionError: The call is wrong.
+        """
+        check_options(self, options)
+        async with self.stream(asked, **options) as stream:
+            result = await stream.result()
+        if result.error is not None:
+            if isinstance(result.error, InterlockError):
+                result.error.result = result
+            raise result.error
+        return result
+
+    def stream(self, asked: Conversation, /, **options: Unpack[CallOptions]) -> AgentStream:
+        """Run and read along: ``async with agent.stream(…) as stream: async for chunk in stream: …``.
+
+        Args:
+            asked: A text, a message, a conversation, or messages.
+            **options: See :class:`CallOptions`.
+
+        Raises:
+            DefinitionError: The call is wrong.
+        """
+        check_options(self, options)
+        return AgentStream(lambda group: open_run(self, asked, options, group))
+
+    def generate_sync(self, asked: Conversation, /, **options: Unpack[CallOptions]) -> AgentResult:
+        """:meth:`generate` for scripts, in an event loop of its own.
+
+        Raises:
+            InterlockError: It was called inside a running event loop, or the run failed.
+        """
+        try:
+            library = sniffio.current_async_library()
+        except sniffio.AsyncLibraryNotFoundError:
+            library = None
+        if library is not None:
+            raise InterlockError(f"generate_sync was called inside a running {library} loop: await generate(…) there")
+
+        async def run() -> AgentResult:
+            return await self.generate(asked, **options)
+
+        return anyio.run(run)
+
+    def to_mermaid(self) -> str:
+        """The ten points as a Mermaid flowchart, each with the graph that runs there."""
+        from interlock.runtime.draw_agent import agent_mermaid
+
+        return agent_mermaid(self)
+
+    def to_text(self) -> str:
+        """The same drawn with lines, for a terminal."""
+        from interlock.runtime.draw_agent import agent_text
+
+        return agent_text(self)
+
+    def to_json(self) -> dict[str, Any]:
+        """The same as a JSON object."""
+        from interlock.runtime.draw_agent import agent_json
+
+        return agent_json(self)
+
+    def __repr__(self) -> str:
+        return f"<Agent {self.id!r}: {self.model.id}, {len(self.tools)} tools>"

@@ -1,0 +1,86 @@
+"""What each processor decided: noted while a point runs, told in list order when it has run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Protocol
+
+from interlock.processors.base import Processor
+from interlock.processors.hook_context import HookContext
+from interlock.verdict import CheckRecord, Phase, Tripwire, Verdict
+
+__all__ = ["Asked", "PointChecks"]
+
+
+class Asked(Protocol):
+    """A processor's place in a point's graph."""
+
+    processor: Processor
+    phase: Phase
+    list: str
+    path: str
+    order: tuple[int, ...]
+
+
+class PointChecks:
+    """The verdicts of one point of a run, at one time it ran."""
+
+    __slots__ = ("_records", "step_number")
+
+    def __init__(self, step_number: int | None = None) -> None:
+        self.step_number = step_number
+        self._records: dict[tuple[int, ...], CheckRecord] = {}
+
+    def note(
+        self,
+        asked: Asked,
+        verdict: Verdict,
+        *,
+        duration: float = 0.0,
+        reason: str | None = None,
+        runs: int = 1,
+        kept: bool = True,
+        metadata: Mapping[str, object] | None = None,
+    ) -> None:
+        """Note what one processor decided."""
+        self._records[asked.order] = CheckRecord(
+            asked.processor.id,
+            asked.phase,
+            asked.list,
+            verdict,
+            kept=kept,
+            duration=duration,
+            reason=reason,
+            path=asked.path,
+            step_number=self.step_number,
+            runs=runs,
+            metadata=metadata,
+        )
+
+    def picked(self, order: tuple[int, ...], branches: Mapping[str, HookContext], chosen: object) -> None:
+        """Note that a map took ``chosen`` from a block's branches: what the others changed was left behind.
+
+        Where the map made something of its own, every branch counts as kept.
+        """
+        if not any(chosen is branch for branch in branches.values()):
+            return
+        for number, branch in enumerate(branches.values()):
+            if branch is not chosen:
+                self.leave_behind((*order, number))
+
+    def leave_behind(self, prefix: tuple[int, ...]) -> None:
+        """Note that nothing which a branch changed goes on."""
+        for order, record in self._records.items():
+            if order[: len(prefix)] == prefix and record.verdict == "changed":
+                record.kept = False
+
+    def stopped(self, asked: Iterable[Asked], tripwire: Tripwire | None) -> None:
+        """Note, for those that came to no verdict, that they did not check."""
+        why = "the run failed first" if tripwire is None else f"{tripwire.processor_id!r} blocked first"
+        for one in asked:
+            if one.order not in self._records:
+                self.note(one, "not-checked", reason=why)
+
+    def records(self) -> list[CheckRecord]:
+        """All verdicts, in list order."""
+        return [self._records[order] for order in sorted(self._records)]

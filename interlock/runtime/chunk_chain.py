@@ -1,0 +1,166 @@
+"""A chain of stages that a chunk goes through, one after the other.
+
+What goes in is one chunk. What comes out is that chunk, another, or a tuple where a stage made none or several of it
+(each of which then takes the rest of the chain by itself), or something to await that gives one of these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from types import CoroutineType
+from typing import Any, NoReturn, Protocol, cast
+
+from interlock.messages import Chunk
+from interlock.runtime.strand import Execution, is_awaitable
+from interlock.verdict import AbortSignal
+
+__all__ = ["ChunkChain", "Flow", "MaybeFlow", "Stage", "as_tuple"]
+
+Flow = Chunk | tuple[Chunk, ...]
+MaybeFlow = Flow | Awaitable[Flow]
+
+
+class Stage(Protocol):
+    """One node of the per-chunk plan, bound to a run."""
+
+    waits_in_hook: bool
+    """Whether waiting for it means waiting for the user's own code, in this very task."""
+
+    def call(self, target: Any, /) -> object:
+        """Look at ``target.chunk``; give back what goes on, or something to await that gives it."""
+        ...
+
+    @property
+    def target(self) -> Any:
+        """What ``call`` is given."""
+        ...
+
+    def settle(self, chunk: Chunk, out: Any) -> Flow:
+        """What goes on, for what ``call`` gave (awaited) when that is not the chunk itself."""
+        ...
+
+    def failed(self, error: BaseException) -> BaseException:
+        """Note the failure; give back what is to be raised (``error`` itself to let it pass)."""
+        ...
+
+
+class ChunkChain:
+    """Stages in a row.
+
+    Args:
+        stages: In order.
+        execution: The run's.
+        root: Whether it runs in the task that runs the whole stream.
+    """
+
+    __slots__ = ("_behind", "_execution", "_latch", "_rows", "root", "stages")
+
+    def __init__(self, stages: Sequence[Stage], execution: Execution, *, root: bool = True) -> None:
+        self.stages = tuple(stages)
+        self.root = root
+        self._rows: tuple[tuple[Callable[[Any], object], Any], ...] = tuple((s.call, s.target) for s in stages)
+        self._execution = execution
+        self._latch = execution.latch
+        self._behind: dict[int, ChunkChain] = {}
+
+    def push(self, chunk: Chunk) -> MaybeFlow:
+        """Take a chunk through all stages."""
+        latch = self._latch
+        index = 0
+        out: object = chunk
+        try:
+            for call, target in self._rows:
+                target.chunk = chunk
+                out = call(target)
+                if out is not chunk or latch.tripwire is not None:
+                    break
+                index += 1
+            else:
+                return chunk
+        except BaseException as error:
+            self._fail(index, error)
+        if type(out) is CoroutineType or hasattr(type(out), "__await__"):
+            return self._awaited(index, chunk, cast("Awaitable[object]", out))
+        try:
+            flow = self._settled(index, chunk, out)
+        except BaseException as error:
+            self._fail(index, error)
+        return self._rest(index + 1, flow)
+
+    async def _awaited(self, index: int, chunk: Chunk, awaitable: Awaitable[object]) -> Flow:
+        """The rest of the way, from a stage that waits."""
+        count = len(self.stages)
+        flow: Flow = chunk
+        while True:
+            try:
+                flow = self._settled(index, chunk, await self._waited(index, awaitable))
+                index += 1
+                while index < count and type(flow) is not tuple:
+                    chunk = cast("Chunk", flow)
+                    call, target = self._rows[index]
+                    target.chunk = chunk
+                    out = call(target)
+                    if type(out) is CoroutineType or hasattr(type(out), "__await__"):
+                        awaitable = cast("Awaitable[object]", out)
+                        break
+                    flow = self._settled(index, chunk, out)
+                    index += 1
+                else:
+                    break
+            except BaseException as error:
+                self._fail(index, error)
+        rest = self._rest(index, flow)
+        return await cast("Awaitable[Flow]", rest) if is_awaitable(rest) else cast("Flow", rest)
+
+    def _waited(self, index: int, awaitable: Awaitable[object]) -> Awaitable[object]:
+        """The awaitable, marked as the user's code that the root task waits for, where it is that."""
+        if self.root and self.stages[index].waits_in_hook:
+            return self._marked(awaitable)
+        return awaitable
+
+    async def _marked(self, awaitable: Awaitable[object]) -> object:
+        self._execution.waiting = True
+        try:
+            return await awaitable
+        finally:
+            self._execution.waiting = False
+
+    def _settled(self, index: int, chunk: Chunk, out: object) -> Flow:
+        if self._latch.tripwire is not None:
+            raise AbortSignal(self._latch.tripwire)
+        return chunk if out is chunk else self.stages[index].settle(chunk, out)
+
+    def _rest(self, start: int, flow: Flow) -> MaybeFlow:
+        """Take what a stage made through the stages behind it."""
+        if start == len(self.stages) or flow == ():
+            return flow
+        behind = self._behind.get(start)
+        if behind is None:
+            behind = self._behind[start] = ChunkChain(self.stages[start:], self._execution, root=self.root)
+        return self._each(behind, flow, ()) if isinstance(flow, tuple) else behind.push(flow)
+
+    def _each(self, behind: ChunkChain, flow: tuple[Chunk, ...], done: tuple[Chunk, ...]) -> MaybeFlow:
+        """Each chunk of a flow through the stages behind, one after the other."""
+        for number, chunk in enumerate(flow):
+            out = behind.push(chunk)
+            if is_awaitable(out):
+                return self._each_awaited(behind, flow[number + 1 :], done, cast("Awaitable[Flow]", out))
+            done += as_tuple(cast("Flow", out))
+        return done
+
+    async def _each_awaited(
+        self, behind: ChunkChain, left: tuple[Chunk, ...], done: tuple[Chunk, ...], awaitable: Awaitable[Flow]
+    ) -> Flow:
+        rest = self._each(behind, left, done + as_tuple(await awaitable))
+        return await cast("Awaitable[Flow]", rest) if is_awaitable(rest) else cast("Flow", rest)
+
+    def _fail(self, index: int, error: BaseException) -> NoReturn:
+        told = self.stages[index].failed(error)
+        if told is error:
+            raise error
+        raise told from error
+
+
+def as_tuple(flow: Flow) -> tuple[Chunk, ...]:
+    """A flow as a tuple of chunks."""
+    return flow if isinstance(flow, tuple) else (flow,)

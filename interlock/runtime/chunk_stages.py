@@ -1,0 +1,276 @@
+"""The stages of a chunk's path: a processor's hook, a function, a block of parallel branches."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, cast
+
+from interlock.errors import InvalidProcessorReturn
+from interlock.messages import Chunk
+from interlock.processors.base import Processor, ProcessorStep
+from interlock.processors.returns import chunks_returned
+from interlock.processors.stream_context import OutputStreamContext, merge_outs
+from interlock.runtime.chunk_chain import ChunkChain, Flow, as_tuple
+from interlock.runtime.join import join
+from interlock.runtime.operations import BranchOutputs
+from interlock.runtime.strand import Execution, as_failure, close, is_awaitable
+from interlock.steps import StepContext, StepRun
+from interlock.verdict import Phase, Verdict
+
+__all__ = ["Arm", "BlockStage", "FunctionStage", "HookStage", "Reducer"]
+
+
+class HookStage:
+    """A processor's ``process_output_stream``, with the one context it is given for every chunk.
+
+    Attributes:
+        verdict: What it has decided so far, over all chunks.
+        left_behind: Whether something it changed did not go on.
+    """
+
+    __slots__ = (
+        "_execution",
+        "_seat",
+        "call",
+        "left_behind",
+        "list",
+        "order",
+        "path",
+        "phase",
+        "processor",
+        "reason",
+        "target",
+        "verdict",
+    )
+    waits_in_hook = True
+
+    def __init__(
+        self,
+        step: ProcessorStep,
+        context: OutputStreamContext,
+        execution: Execution,
+        path: str,
+        list: str,  # noqa: A002
+        order: tuple[int, ...],
+    ) -> None:
+        self.processor: Processor = step.processor
+        self.phase = Phase.OUTPUT_STREAM
+        self.path = path
+        self.list = list
+        self.order = order
+        self.call = cast("Callable[[Any], object]", step.processor.process_output_stream)
+        self._execution = execution
+        self._seat = execution.seat(step.processor)
+        self.target = context.seated(self._seat)
+        self.verdict: Verdict = "passed"
+        self.reason: str | None = None
+        self.left_behind = False
+
+    def settle(self, chunk: Chunk, out: object) -> Flow:
+        """What goes on for what the hook returned."""
+        flow = chunks_returned(self.target, out)
+        if flow == (chunk,):
+            return chunk
+        if self.verdict == "passed":
+            self.verdict = "changed"
+        return flow[0] if len(flow) == 1 else flow
+
+    def failed(self, error: BaseException) -> BaseException:
+        """Note a block or a failure."""
+        latch = self._execution.latch
+        told = as_failure(latch, self.path, error, self.phase)
+        if latch.tripwire is not None:
+            if latch.tripwire.processor_id == self.processor.id:
+                self.verdict, self.reason = "blocked", latch.tripwire.reason
+        elif isinstance(told, Exception):
+            self.verdict, self.reason = "not-checked", f"failed: {type(told.__cause__ or error).__name__}"
+        return told
+
+    def warnings(self) -> Sequence[str]:
+        """What it warned of so far."""
+        return [violation.message for violation in self._seat.warnings]
+
+
+class FunctionStage:
+    """A function step or a map that stands by itself: a context in, a context out."""
+
+    __slots__ = ("_context", "_execution", "_function", "_step_id", "call", "chunk", "path", "target")
+    waits_in_hook = True
+
+    def __init__(
+        self,
+        function: Callable[[StepContext[Any]], object],
+        step_id: str,
+        path: str,
+        context: OutputStreamContext,
+        execution: Execution,
+        run: StepRun,
+    ) -> None:
+        self._step_id = step_id
+        self.path = path
+        self._execution = execution
+        self._context = context.fork()
+        self._function = function
+        self.target = self
+        self.chunk = context.chunk
+        step_context = StepContext(self._context, run, step_id)
+
+        def call(_: object) -> object:
+            self._context.chunk = self.chunk
+            self._context.out = (self.chunk,)
+            return function(step_context)
+
+        self.call = call
+
+    def settle(self, chunk: Chunk, out: object) -> Flow:
+        """What goes on: the context's ``out``."""
+        return flow_of(chunk, out, self._step_id)
+
+    def failed(self, error: BaseException) -> BaseException:
+        """What is raised for an error of the function."""
+        return as_failure(self._execution.latch, self.path, error, Phase.OUTPUT_STREAM)
+
+
+class Arm:
+    """One branch of a block.
+
+    Args:
+        key: What its output is keyed by.
+        chain: Its stages; empty where it does not act.
+        context: What a map sees of it: ``chunk`` came in, ``out`` goes on.
+        hooks: The processors in it, for records.
+    """
+
+    __slots__ = ("chain", "context", "hooks", "key")
+
+    def __init__(self, key: str, chain: ChunkChain, context: OutputStreamContext, hooks: Sequence[HookStage]) -> None:
+        self.key = key
+        self.chain = chain
+        self.context = context
+        self.hooks = hooks
+
+
+Reducer = Callable[[StepContext[Any]], object]
+"""What a map does with the branches."""
+
+
+class BlockStage:
+    """Parallel branches and the map or merge behind them, as one stage.
+
+    Args:
+        path: Where it stands.
+        arms: The branches.
+        reducer: The map's function and id; None: the branches are merged.
+        prefer: The branch that wins a conflict in a merge.
+    """
+
+    __slots__ = ("_arms", "_contexts", "_execution", "_prefer", "_reducer", "_step_context", "chunk", "path", "target")
+    waits_in_hook = False
+
+    def __init__(
+        self,
+        path: str,
+        arms: Sequence[Arm],
+        base: OutputStreamContext,
+        execution: Execution,
+        run: StepRun,
+        *,
+        reducer: tuple[Reducer, str] | None,
+        prefer: str | None = None,
+    ) -> None:
+        self.path = path
+        self.target = self
+        self.chunk = base.chunk
+        self._arms = tuple(arms)
+        self._execution = execution
+        self._prefer = prefer
+        self._reducer = None if reducer is None else reducer[0]
+        outputs = BranchOutputs(base, (), {arm.key: arm.context for arm in arms})
+        self._step_context = StepContext(outputs, run, "" if reducer is None else reducer[1])
+
+    def call(self, _: object) -> object:
+        """The chunk through all branches; gives what goes on, or something to await."""
+        chunk = self.chunk
+        same = (chunk,)
+        waiting: list[tuple[Arm, Awaitable[Flow]]] = []
+        try:
+            for arm in self._arms:
+                context = arm.context
+                context.chunk = chunk
+                context.out = same
+                out = arm.chain.push(chunk)
+                if out is chunk:
+                    continue
+                if isinstance(out, tuple):
+                    context.out = out
+                elif is_awaitable(out):
+                    waiting.append((arm, cast("Awaitable[Flow]", out)))
+                else:
+                    context.out = (cast("Chunk", out),)
+        except BaseException:
+            for _arm, awaitable in waiting:
+                close(awaitable)
+            raise
+        if waiting:
+            return self._joined(chunk, same, waiting)
+        return self._reduced(chunk, same)
+
+    async def _joined(
+        self, chunk: Chunk, same: tuple[Chunk, ...], waiting: Sequence[tuple[Arm, Awaitable[Flow]]]
+    ) -> object:
+        async def finish(arm: Arm, awaitable: Awaitable[Flow]) -> None:
+            out = await awaitable
+            if out is not chunk:
+                arm.context.out = as_tuple(out)
+
+        if len(waiting) == 1:
+            await finish(*waiting[0])
+        else:
+            await join([finish(arm, awaitable) for arm, awaitable in waiting], self._execution.latch)
+        if self._execution.latch.tripwire is not None:
+            return chunk  # the chain looks at the latch before it goes on
+        reduced = self._reduced(chunk, same)
+        return await cast("Awaitable[object]", reduced) if is_awaitable(reduced) else reduced
+
+    def _reduced(self, chunk: Chunk, same: tuple[Chunk, ...]) -> object:
+        """What goes on of what the branches made."""
+        if self._reducer is not None:
+            return self._reducer(self._step_context)
+        outs = {arm.key: arm.context.out for arm in self._arms if arm.context.out is not same}
+        if not outs:
+            return chunk
+        return merge_outs(same, {arm.key: arm.context.out for arm in self._arms}, self._prefer)
+
+    def settle(self, chunk: Chunk, out: object) -> Flow:
+        """What goes on: a merge's chunks, or the ``out`` of the context that a map returned."""
+        if self._reducer is None:
+            flow = cast("tuple[Chunk, ...]", out)
+            return flow[0] if len(flow) == 1 else flow
+        for arm in self._arms:
+            if arm.context is not out and arm.context.out != (chunk,):
+                for hook in arm.hooks:
+                    hook.left_behind = hook.verdict == "changed"
+        return flow_of(chunk, out, self._step_context.step_id)
+
+    def failed(self, error: BaseException) -> BaseException:
+        """What is raised for an error of a branch or of the map."""
+        return as_failure(self._execution.latch, self.path, error, Phase.OUTPUT_STREAM)
+
+
+def flow_of(chunk: Chunk, returned: object, step_id: str) -> Flow:
+    """The chunks that a returned context lets go on.
+
+    Raises:
+        InvalidProcessorReturn: It is no context of this phase.
+    """
+    if not isinstance(returned, OutputStreamContext):
+        raise InvalidProcessorReturn(
+            step_id,
+            str(Phase.OUTPUT_STREAM),
+            returned,
+            "the context of this phase, as it came in ctx.input or from one of its branches",
+        )
+    out = returned.out
+    if len(out) == 1:
+        return chunk if out[0] is chunk else out[0]
+    return out

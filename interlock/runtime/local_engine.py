@@ -1,0 +1,172 @@
+"""The library's own engine: runs a committed workflow in this process, and makes an outcome of whatever happens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from time import perf_counter
+from typing import Any, Generic, TypeVar, overload
+from weakref import WeakKeyDictionary
+
+from interlock.context import RequestContext
+from interlock.errors import AlreadyStarted
+from interlock.ids import new_id
+from interlock.processors.hook_context import HookContext
+from interlock.processors.seat import RunFacts
+from interlock.runtime.lower import Place, hooks_in, lower
+from interlock.runtime.operations import Entry
+from interlock.runtime.strand import Execution, Operation, Strand, advance, drive
+from interlock.runtime.watchdog import Watchdog
+from interlock.schema import validate
+from interlock.verdict import AbortSignal, Phase
+from interlock.workflows import (
+    Blocked,
+    Canceled,
+    Completed,
+    Failed,
+    Outcome,
+    StepRecord,
+    Workflow,
+)
+
+__all__ = ["LocalEngine", "LocalRun"]
+
+I_contra = TypeVar("I_contra", contravariant=True)
+O_co = TypeVar("O_co", covariant=True)
+
+
+class LocalEngine:
+    """Runs workflows in the event loop of whoever awaits them."""
+
+    def __init__(self) -> None:
+        self._lowered: WeakKeyDictionary[Workflow[Any, Any], dict[Phase | None, tuple[Operation, ...]]] = (
+            WeakKeyDictionary()
+        )
+
+    def create_run(self, workflow: Workflow[Any, Any], run_id: str | None = None) -> LocalRun[Any, Any]:
+        """A run that has not started."""
+        return LocalRun(workflow, run_id if run_id is not None else new_id("run"), self.operations)
+
+    def operations(self, workflow: Workflow[Any, Any], phase: Phase | None) -> tuple[Operation, ...]:
+        """A workflow's operations at a phase; made once."""
+        by_phase = self._lowered.setdefault(workflow, {})
+        if phase not in by_phase:
+            plan = workflow.plan if phase is None else workflow.plan_for(phase)
+            by_phase[phase] = () if plan is None else lower(plan, Place(phase), given=workflow.input_schema)
+        return by_phase[phase]
+
+
+class LocalRun(Generic[I_contra, O_co]):
+    """One run of one workflow in this process.
+
+    Attributes:
+        run_id: Its id.
+    """
+
+    def __init__(
+        self,
+        workflow: Workflow[I_contra, O_co],
+        run_id: str,
+        operations: Callable[[Workflow[Any, Any], Phase | None], tuple[Operation, ...]],
+    ) -> None:
+        self.run_id = run_id
+        self._workflow = workflow
+        self._operations = operations
+        self._started = False
+        self._canceled = False
+        self._watchdog: Watchdog | None = None
+
+    async def start(
+        self,
+        value: I_contra,  # type: ignore[misc]  # an input, only read
+        /,
+        *,
+        request_context: RequestContext | None = None,
+    ) -> Outcome[O_co]:
+        """Run it to its end.
+
+        A workflow of processors takes the context of any phase, and runs what acts there.
+
+        Args:
+            value: The workflow's input.
+            request_context: What steps may read.
+
+        Raises:
+            pydantic.ValidationError: The input does not fit the workflow's schema.
+            AlreadyStarted: It was started before.
+        """
+        if self._started:
+            raise AlreadyStarted(self.run_id)
+        checked = validate(self._workflow.input_schema, value)
+        self._started = True
+        phase = checked.phase if isinstance(checked, HookContext) else None
+        ops = self._operations(self._workflow, phase)
+        facts = RunFacts(run_id=self.run_id, request_context=request_context)
+        execution = Execution(facts, phase)
+        strand = Strand(ops, checked, execution, execution.scope(checked))
+        began = perf_counter()
+        error: BaseException | None = None
+        if not self._canceled:
+            error = await self._drive(strand, execution)
+        return self._outcome(strand, execution, error, perf_counter() - began)
+
+    def cancel(self) -> None:
+        """Stop it; the outcome is ``Canceled``. Does nothing once it has ended."""
+        self._canceled = True
+        if self._watchdog is not None:
+            self._watchdog.scope.cancel()
+
+    async def _drive(self, strand: Strand, execution: Execution) -> BaseException | None:
+        """Take the strand to its end; give back what ended it early."""
+        try:
+            awaitable = advance(strand)
+            if awaitable is None:
+                return None
+            with Watchdog(execution.latch, lambda: execution.waiting) as self._watchdog:
+                await drive(strand, awaitable)
+        except (Exception, AbortSignal) as error:
+            return error
+        finally:
+            self._watchdog = None
+        return None
+
+    def _outcome(
+        self, strand: Strand, execution: Execution, error: BaseException | None, duration: float
+    ) -> Outcome[O_co]:
+        tripwire = execution.latch.tripwire
+        if tripwire is not None or error is not None:
+            execution.checks.stopped(hooks_in(strand.ops), tripwire)
+        steps, checks = Records(execution.entries), execution.checks.records()
+        if tripwire is not None:
+            return Blocked(tripwire, run_id=self.run_id, steps=steps, checks=checks, duration=duration)
+        if isinstance(error, Exception):
+            return Failed(error, run_id=self.run_id, steps=steps, checks=checks, duration=duration)
+        if strand.index < len(strand.ops):
+            return Canceled(run_id=self.run_id, steps=steps, checks=checks, duration=duration)
+        return Completed(strand.value, run_id=self.run_id, steps=steps, checks=checks, duration=duration)
+
+
+class Records(Sequence[StepRecord]):
+    """Records of a run's steps, made when they are looked at."""
+
+    __slots__ = ("_entries",)
+
+    def __init__(self, entries: Sequence[Entry]) -> None:
+        self._entries = entries
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __iter__(self) -> Iterator[StepRecord]:
+        return (entry.record() for entry in self._entries)
+
+    @overload
+    def __getitem__(self, index: int) -> StepRecord: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[StepRecord]: ...
+    def __getitem__(self, index: int | slice) -> StepRecord | Sequence[StepRecord]:
+        if isinstance(index, slice):
+            return [entry.record() for entry in self._entries[index]]
+        return self._entries[index].record()
+
+    def __repr__(self) -> str:
+        return repr(list(self))

@@ -1,0 +1,85 @@
+"""The loop: input, step after step, the result. This is the order in which the ten points run."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+
+from interlock.messages import Chunk, ErrorChunk, Finish, Start, TripwireChunk
+from interlock.processors.contexts import InputContext, OutputResultContext
+from interlock.runtime.agent_run import AgentRun
+from interlock.runtime.turn import take_step
+from interlock.verdict import AbortSignal, Phase, Tripwire
+
+__all__ = ["run_loop", "tripwire_chunk"]
+
+
+async def run_loop(run: AgentRun) -> AsyncGenerator[Chunk, None]:
+    """Run an agent to its end, yielding what the client is given.
+
+    It is pulled: nothing happens between one chunk and the reader's wish for the next. It ends with ``finish``, or with
+    exactly one ``tripwire`` or ``error`` chunk; the run says how.
+    """
+    yield Start(run.facts.run_id, run.message_id)
+    try:
+        await _input(run)
+        while True:
+            async with aclosing(take_step(run)) as chunks:
+                async for chunk in chunks:
+                    run.delivered(chunk)
+                    yield chunk
+            if not _goes_on(run):
+                break
+        await _output_result(run)
+    except (AbortSignal, Exception) as error:
+        last = _ended_early(run, error)
+    else:
+        run.end("success")
+        last = Finish(run.finish_reason, run.usage)
+    yield last
+
+
+def tripwire_chunk(tripwire: Tripwire, run_id: str) -> TripwireChunk:
+    """What the client is told of a tripwire."""
+    return TripwireChunk(
+        tripwire.reason,
+        tripwire.processor_id,
+        tripwire.retry,
+        tripwire.metadata,
+        None if tripwire.phase is None else str(tripwire.phase),
+        run_id,
+    )
+
+
+def _ended_early(run: AgentRun, error: Exception | AbortSignal) -> TripwireChunk | ErrorChunk:
+    """A tripwire that was recorded counts, whatever was raised after it."""
+    tripwire = run.facts.latch.tripwire
+    if tripwire is not None:
+        run.end("tripwire")
+        return tripwire_chunk(tripwire, run.facts.run_id)
+    assert isinstance(error, Exception)  # a signal without a record is turned into a failure where it is caught
+    run.end("failed", error=error)
+    return ErrorChunk(error)
+
+
+async def _input(run: AgentRun) -> None:
+    if run.points.acts(Phase.INPUT):
+        await run.points.run(InputContext(run.messages, run=run.facts))
+    run.baseline = [message.text for message in run.messages.system_messages()]
+
+
+def _goes_on(run: AgentRun) -> bool:
+    """Whether the model is to be asked again: it called tools that ran here, and there are steps left."""
+    step = run.steps[-1]
+    run.finish_reason = step.finish_reason
+    if not any(not call.provider_executed for call in step.tool_calls):
+        return False
+    if len(run.steps) < run.settings.max_steps:
+        return True
+    run.finish_reason = "max-steps"
+    return False
+
+
+async def _output_result(run: AgentRun) -> None:
+    if run.points.acts(Phase.OUTPUT_RESULT):
+        await run.points.run(OutputResultContext(run.messages, result=run.so_far(), run=run.facts))

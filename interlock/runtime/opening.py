@@ -1,0 +1,169 @@
+"""From an agent and a call's options to a run that is about to begin."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, cast, get_type_hints
+
+from anyio.abc import TaskGroup
+
+from interlock.context import RequestContext
+from interlock.errors import DefinitionError
+from interlock.messages import Message, MessageList
+from interlock.models import resolve_model
+from interlock.processors.base import Processor
+from interlock.processors.changes import StepChanges
+from interlock.processors.compose import ProcessorLike
+from interlock.processors.contexts import InputStepContext
+from interlock.processors.seat import RunFacts
+from interlock.runtime.agent_run import AgentRun, CallSettings
+from interlock.runtime.options import CallOptions, Conversation, PrepareStep, ProcessorList
+from interlock.runtime.points import Points
+from interlock.runtime.processor_lists import ProcessorLists
+from interlock.tools import Tool, tool
+
+if TYPE_CHECKING:
+    from interlock.runtime.agent import Agent
+
+__all__ = ["as_tools", "check_options", "open_run"]
+
+_LISTS = ("input", "output", "error")
+
+
+def check_options(agent: Agent, options: Mapping[str, Any]) -> None:
+    """Refuse options that are none.
+
+    Raises:
+        DefinitionError: With every fault.
+    """
+    known = get_type_hints(CallOptions)
+    faults = [
+        f"there is no option {name!r}; the options are {', '.join(sorted(known))}"
+        for name in options
+        if name not in known
+    ]
+    steps = options.get("max_steps", 1)
+    if not isinstance(steps, int) or isinstance(steps, bool) or steps < 1:
+        faults.append(f"max_steps must be a whole number from 1, not {steps!r}")
+    if faults:
+        raise DefinitionError(faults, subject=f"call of agent {agent.id!r}")
+
+
+async def open_run(agent: Agent, asked: Conversation, options: CallOptions, group: TaskGroup) -> AgentRun:
+    """Make the run: lists composed, the model resolved, the conversation begun.
+
+    Args:
+        agent: The agent.
+        asked: What it is asked.
+        options: The call's options.
+        group: Where tools will run.
+
+    Raises:
+        DefinitionError: A list, model, tool or message is none.
+    """
+    request_context = options.get("request_context")
+    if not isinstance(request_context, RequestContext):
+        request_context = RequestContext(request_context)
+    facts = RunFacts(agent_id=agent.id, request_context=request_context)
+    lists = await _lists(agent, options, request_context)
+    messages = _conversation(agent, asked, request_context)
+    prepare = options.get("prepare_step")
+    settings = CallSettings(
+        model=resolve_model(options.get("model", agent.model)),
+        tools=as_tools(options["tools"]) if "tools" in options else agent.tools,
+        tool_choice=options.get("tool_choice", "auto"),
+        active_tools=options.get("active_tools"),
+        model_settings={**agent.model_settings, **options.get("model_settings", {})},
+        provider_options=dict(options.get("provider_options", {})),
+        max_steps=options.get("max_steps", agent.max_steps),
+    )
+    last = None if prepare is None else _PrepareStep(prepare)
+    return AgentRun(facts, settings, messages, Points(lists, facts, messages, last_in_input_step=last), group)
+
+
+def as_tools(given: Sequence[Tool | Callable[..., object]]) -> list[Tool]:
+    """Tools, with plain functions made tools.
+
+    Raises:
+        DefinitionError: Something can be no tool, or two have one name.
+    """
+    made = [one if isinstance(one, Tool) else tool(one) for one in given]
+    names = [one.name for one in made]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise DefinitionError(f"two tools have one name: {', '.join(map(repr, twice))}", subject="tools")
+    return made
+
+
+class _PrepareStep(Processor):
+    """The call's ``prepare_step`` as one more processor."""
+
+    id = "prepare-step"
+
+    def __init__(self, function: PrepareStep) -> None:
+        super().__init__()
+        self._function = function
+
+    def process_input_step(self, ctx: InputStepContext) -> Any:
+        return self._function(ctx)
+
+
+_Given = StepChanges | None
+
+
+async def _lists(agent: Agent, options: CallOptions, request_context: RequestContext) -> ProcessorLists:
+    """The agent's lists as they were composed, unless the call brings its own or one is a function."""
+    own: Mapping[str, ProcessorList] = agent.processor_lists
+    given = {name: cast("ProcessorList", options.get(f"{name}_processors", own[name])) for name in _LISTS}
+    if agent.composed is not None and all(given[name] is own[name] for name in _LISTS):
+        return agent.composed
+    return ProcessorLists({name: await _entries(entries, request_context) for name, entries in given.items()})
+
+
+async def _entries(entries: ProcessorList, request_context: RequestContext) -> Sequence[ProcessorLike]:
+    if not callable(entries):
+        return entries
+    made: Any = entries(request_context)
+    return cast("Sequence[ProcessorLike]", await made if inspect.isawaitable(made) else made)
+
+
+def _conversation(agent: Agent, asked: Conversation, request_context: RequestContext) -> MessageList:
+    """The conversation of the run: instructions, then what was asked, as input."""
+    messages = MessageList()
+    instructions = agent.instructions
+    text = instructions(request_context) if callable(instructions) else instructions
+    if text:
+        messages.add_system(text)
+    if isinstance(asked, MessageList):
+        for system in asked.system_messages():
+            if system.text != text:
+                messages.add_system(system.text)
+        for message in asked.all:
+            source = asked.source_of(message.id)
+            messages.add(message, source="memory" if source == "response" else source)
+    else:
+        messages.add(_messages(asked), source="input")
+    return messages
+
+
+def _messages(asked: str | Message | Sequence[Message | Mapping[str, Any]]) -> Sequence[Message]:
+    if isinstance(asked, str):
+        return [Message.user(asked)]
+    if isinstance(asked, Message):
+        return [asked]
+    made: list[Message] = []
+    for number, one in enumerate(cast("Sequence[object]", asked)):
+        if isinstance(one, Message):
+            made.append(one)
+        elif not isinstance(one, Mapping):
+            raise DefinitionError(
+                f"message {number} is a {type(one).__name__}: pass a text, Message objects, or messages in OpenAI's "
+                'form such as {"role": "user", "content": "…"}'
+            )
+    if len(made) == len(asked):
+        return made
+    if made:
+        raise DefinitionError("messages are either all Message objects or all in OpenAI's form, not both")
+    loaded = MessageList.from_openai([dict(cast("Mapping[str, Any]", one)) for one in asked])
+    return [*loaded.system_messages(), *loaded.all]

@@ -1,0 +1,55 @@
+"""What a call of an agent may say: the same for ``generate``, ``stream`` and ``generate_sync``."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, TypedDict
+
+from interlock.context import RequestContext
+from interlock.messages import Message, MessageList
+from interlock.models import LanguageModel, ToolChoice
+from interlock.processors.changes import StepChanges
+from interlock.processors.compose import ProcessorLike
+from interlock.processors.contexts import InputStepContext
+from interlock.tools import Tool
+
+__all__ = ["CallOptions", "Conversation", "PrepareStep", "ProcessorList"]
+
+Conversation = str | Message | MessageList | Sequence[Message | Mapping[str, Any]]
+"""What an agent is asked: a text, a message, a conversation, messages, or messages in OpenAI's form."""
+
+ProcessorList = Sequence[ProcessorLike] | Callable[[RequestContext], Sequence[ProcessorLike]]
+"""Processors and workflows of processors; or a function that gives them, called once per run."""
+
+PrepareStep = Callable[[InputStepContext], StepChanges | None | Awaitable[StepChanges | None]]
+"""Runs last in ``input_step``, as one more processor."""
+
+
+class CallOptions(TypedDict, total=False):
+    """Options of one call. A list of processors given here replaces the agent's own of that name.
+
+    Attributes:
+        request_context: For processors, tools and steps to read.
+        max_steps: Model calls at most.
+        prepare_step: Changes settings step by step.
+        input_processors, output_processors, error_processors: In place of the agent's own.
+        model: In place of the agent's own.
+        model_settings: Merged over the agent's own.
+        tools: In place of the agent's own.
+        tool_choice: ``"auto"``, ``"none"``, ``"required"``, or a tool's name.
+        active_tools: Names of the tools that are offered.
+        provider_options: For one provider alone, by its name.
+    """
+
+    request_context: RequestContext | Mapping[str, object]
+    max_steps: int
+    prepare_step: PrepareStep
+    input_processors: ProcessorList
+    output_processors: ProcessorList
+    error_processors: ProcessorList
+    model: LanguageModel | str
+    model_settings: Mapping[str, Any]
+    tools: Sequence[Tool | Callable[..., object]]
+    tool_choice: ToolChoice
+    active_tools: Sequence[str]
+    provider_options: Mapping[str, Any]

@@ -1,0 +1,131 @@
+"""Running a lifecycle point: its graph on its context; what continues is adopted by the conversation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeVar, cast
+
+from interlock.errors import InvalidProcessorReturn
+from interlock.messages import MessageList
+from interlock.processors.base import Processor
+from interlock.processors.hook_context import HookContext
+from interlock.processors.returns import allowed_in
+from interlock.processors.seat import RunFacts
+from interlock.runtime.checks import PointChecks
+from interlock.runtime.chunk_path import ChunkPath
+from interlock.runtime.lower import Place, hooks_in, lower
+from interlock.runtime.processor_lists import ProcessorLists
+from interlock.runtime.strand import Execution, Operation, Strand, drive
+from interlock.verdict import CheckRecord, Phase
+from interlock.workflows import Plan, StepNode
+
+__all__ = ["Points"]
+
+C = TypeVar("C", bound=HookContext)
+
+
+class Points:
+    """The ten points of one run.
+
+    Args:
+        lists: The processors.
+        facts: The run.
+        messages: Its conversation.
+        last_in_input_step: One more processor behind the input list in ``input_step`` (the call's ``prepare_step``).
+
+    Attributes:
+        checks: What was decided at the points that have run, in running order.
+    """
+
+    def __init__(
+        self,
+        lists: ProcessorLists,
+        facts: RunFacts,
+        messages: MessageList,
+        *,
+        last_in_input_step: Processor | None = None,
+    ) -> None:
+        self.facts = facts
+        self.checks: list[CheckRecord] = []
+        self._lists = lists
+        self._messages = messages
+        self._states: dict[int, dict[str, object]] = {}
+        self._current: Execution | None = None
+        self._last = () if last_in_input_step is None else _as_operations(last_in_input_step)
+        plans = lists.plans(Phase.OUTPUT_STREAM)
+        self._path = ChunkPath(plans, self._execution(Phase.OUTPUT_STREAM), messages) if plans else None
+
+    @property
+    def chunk_path(self) -> ChunkPath | None:
+        """What every chunk goes through; None where nothing looks at chunks."""
+        return self._path
+
+    def acts(self, phase: Phase) -> bool:
+        """Whether anything acts at a point."""
+        return self._lists.acts(phase) or (phase is Phase.INPUT_STEP and bool(self._last))
+
+    async def run(self, context: C, *, step_number: int | None = None) -> C:
+        """Run the graph of the context's phase.
+
+        Args:
+            context: Made on the run's conversation.
+            step_number: For the records.
+
+        Returns:
+            The context that continues; its messages have been adopted by the conversation.
+
+        Raises:
+            AbortSignal: Something tripped; the latch has it.
+            StepFailed: A hook, step or map raised.
+            InvalidProcessorReturn: One gave back what the phase does not take.
+        """
+        phase = context.phase
+        ops: Sequence[Operation] = self._lists.operations(phase)
+        if phase is Phase.INPUT_STEP:
+            ops = (*ops, *self._last)
+        execution = self._execution(phase, step_number)
+        context.message_list = self._messages.fork()
+        strand = Strand(ops, context, execution, execution.scope(context))
+        self._current = execution
+        try:
+            await drive(strand)
+            final = _checked(strand.value, phase)
+        except BaseException:
+            execution.checks.stopped(hooks_in(ops), execution.latch.tripwire)
+            raise
+        finally:
+            self._current = None
+            self.checks += execution.checks.records()
+        self._messages.adopt(final.message_list)
+        self._messages.settle()
+        return cast("C", final)
+
+    def is_waiting(self) -> bool:
+        """Whether a hook is being waited for right now, in the task that runs the loop."""
+        current, path = self._current, self._path
+        return (current is not None and current.waiting) or (path is not None and path.execution.waiting)
+
+    def finish(self) -> None:
+        """Take the chunk path's verdicts into the records; called once, when the run has ended."""
+        if self._path is not None and self._path.count:
+            self.checks += self._path.checks().records()
+
+    def _execution(self, phase: Phase, step_number: int | None = None) -> Execution:
+        return Execution(self.facts, phase, states=self._states, checks=PointChecks(step_number))
+
+
+def _as_operations(processor: Processor) -> tuple[Operation, ...]:
+    plan = Plan("last", (StepNode(processor.as_step()),))
+    return lower(plan, Place(Phase.INPUT_STEP, "input", order=(1,)))
+
+
+def _checked(value: object, phase: Phase) -> HookContext:
+    if isinstance(value, HookContext) and value.phase is phase:
+        return value
+    raise InvalidProcessorReturn(
+        "the graph",
+        str(phase),
+        value,
+        allowed_in(phase),
+        hint="A workflow that ends with a parallel block needs .map(…) or .merge() behind it",
+    )

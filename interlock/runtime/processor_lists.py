@@ -1,0 +1,83 @@
+"""An agent's three lists of processors, composed: which graph runs at which of the ten points."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from interlock.processors.compose import ProcessorLike, compose
+from interlock.runtime.lower import Place, lower
+from interlock.runtime.strand import Operation
+from interlock.verdict import Phase
+from interlock.workflows import Plan, Workflow, acting_steps, specialise
+
+__all__ = ["LISTS", "ProcessorLists"]
+
+LISTS: Final[Mapping[Phase, tuple[str, ...]]] = {
+    Phase.INPUT: ("input",),
+    Phase.INPUT_STEP: ("input",),
+    Phase.LLM_REQUEST: ("input",),
+    Phase.API_ERROR: ("error", "input", "output"),
+    Phase.OUTPUT_STREAM: ("output",),
+    Phase.LLM_RESPONSE: ("input",),
+    Phase.OUTPUT_STEP: ("output",),
+    Phase.TOOL_CALL: ("input", "output"),
+    Phase.TOOL_RESULT: ("input", "output"),
+    Phase.OUTPUT_RESULT: ("output",),
+}
+"""The lists that each point reads, in order. Where there are several, an object that stands in more than one runs once."""
+
+
+@dataclass(frozen=True)
+class _Composed:
+    plans: tuple[tuple[str, Plan], ...]
+    ops: tuple[Operation, ...]
+
+
+class ProcessorLists:
+    """Three lists, composed and specialised; each point's graph is made when it is first asked for.
+
+    Args:
+        lists: By name: ``"input"``, ``"output"``, ``"error"``.
+
+    Raises:
+        DefinitionError: A list holds what is no processor, or two objects with one id.
+    """
+
+    def __init__(self, lists: Mapping[str, Sequence[ProcessorLike]]) -> None:
+        self._workflows: dict[str, Workflow[Any, Any] | None] = {
+            name: compose(name, entries) for name, entries in lists.items()
+        }
+        self._composed: dict[Phase, _Composed] = {}
+
+    def acts(self, phase: Phase) -> bool:
+        """Whether anything acts at a point. Where nothing does, the point is not run at all."""
+        return bool(self._at(phase).plans)
+
+    def plans(self, phase: Phase) -> Sequence[tuple[str, Plan]]:
+        """What runs at a point: the list's name and its specialised plan."""
+        return self._at(phase).plans
+
+    def operations(self, phase: Phase) -> Sequence[Operation]:
+        """The same as one chain of operations."""
+        return self._at(phase).ops
+
+    def _at(self, phase: Phase) -> _Composed:
+        if phase not in self._composed:
+            self._composed[phase] = self._compose(phase)
+        return self._composed[phase]
+
+    def _compose(self, phase: Phase) -> _Composed:
+        plans: list[tuple[str, Plan]] = []
+        ops: list[Operation] = []
+        seen: set[int] = set()
+        for number, name in enumerate(LISTS[phase]):
+            workflow = self._workflows.get(name)
+            plan = None if workflow is None else specialise(workflow.plan, phase, without=seen)
+            if plan is None:
+                continue
+            seen.update(id(step.subject) for step in acting_steps(plan))
+            plans.append((name, plan))
+            ops += lower(plan, Place(phase, name, order=(number,)))
+        return _Composed(tuple(plans), tuple(ops))

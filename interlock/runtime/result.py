@@ -1,0 +1,58 @@
+"""What a run of an agent came to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from interlock.errors import BlockedError
+from interlock.messages import FinishReason, MessageList, Usage
+from interlock.processors.progress import StepResult
+from interlock.verdict import CheckRecord, Tripwire
+
+__all__ = ["AgentResult", "RunStatus"]
+
+RunStatus = Literal["success", "tripwire", "failed", "canceled"]
+
+
+@dataclass(slots=True)
+class AgentResult:
+    """What a run came to, for ``generate`` and ``stream`` alike.
+
+    Args:
+        run_id: The run.
+        status: How it ended.
+        text: The answer. After a tripwire: what the client was already given (``""`` from ``generate``).
+        finish_reason: ``"other"`` after a tripwire, ``"max-steps"`` where the model still wanted tools.
+        usage: Tokens of all model calls.
+        steps: The steps of the loop.
+        messages: The conversation, as processors left it.
+        checks: What each processor decided, in running order; the per-chunk point as one record a processor, last.
+        tripwire: Who stopped it and why; None unless ``status == "tripwire"``.
+        error: What made it fail; None unless ``status == "failed"``.
+        output: The object made to an output schema; None without one.
+    """
+
+    run_id: str
+    status: RunStatus
+    text: str
+    finish_reason: FinishReason
+    usage: Usage
+    steps: Sequence[StepResult]
+    messages: MessageList
+    checks: Sequence[CheckRecord]
+    tripwire: Tripwire | None = None
+    error: Exception | None = field(default=None)
+    output: object = None
+
+    def raise_if_blocked(self) -> None:
+        """Raise where the run was stopped.
+
+        Raises:
+            BlockedError: With the tripwire.
+        """
+        if self.tripwire is not None:
+            error = BlockedError(self.tripwire)
+            error.result = self
+            raise error

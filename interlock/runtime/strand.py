@@ -1,0 +1,198 @@
+"""One line of execution through a chain of operations: as far as it gets without waiting, then awaited, and on.
+
+A strand does not know what its operations do. ``advance`` calls them one after the other and stops at the first that
+gives back something to await. So a chain of plain functions runs without a single await, and the branches of a
+parallel block run up to their first wait inline, in list order, before any of them gets a task.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from types import CoroutineType
+from typing import Any, Protocol, cast
+
+from interlock.context import RequestContext
+from interlock.errors import RunError, StepFailed
+from interlock.processors.base import Processor
+from interlock.processors.seat import RunFacts, Seat
+from interlock.runtime.checks import PointChecks
+from interlock.steps import StepRun
+from interlock.verdict import AbortSignal, Latch, Phase
+
+__all__ = ["Execution", "Operation", "Strand", "advance", "as_failure", "close", "drive", "is_awaitable"]
+
+
+class Execution:
+    """What all strands of one execution of one plan share.
+
+    Args:
+        facts: The run.
+        phase: The lifecycle phase; None for a typed workflow.
+        states: Processor states of the run, by ``id()`` of the processor.
+        checks: Where processors' verdicts are noted.
+
+    Attributes:
+        entries: What each step did, in the order in which steps started.
+        waiting: Whether the root strand is waiting for a step or hook right now.
+    """
+
+    __slots__ = ("checks", "entries", "facts", "latch", "phase", "states", "waiting")
+
+    def __init__(
+        self,
+        facts: RunFacts,
+        phase: Phase | None = None,
+        *,
+        states: dict[int, dict[str, object]] | None = None,
+        checks: PointChecks | None = None,
+    ) -> None:
+        self.facts = facts
+        self.latch: Latch = facts.latch
+        self.phase = phase
+        self.states = states if states is not None else {}
+        self.checks = checks if checks is not None else PointChecks()
+        self.entries: list[Any] = []
+        self.waiting = False
+
+    @property
+    def request_context(self) -> RequestContext:
+        """What the caller handed over."""
+        return self.facts.request_context
+
+    def seat(self, processor: Processor) -> Seat:
+        """A processor's place in this run."""
+        state = self.states.setdefault(id(processor), {})
+        return Seat(processor.id, self.facts, state, processor.on_violation)
+
+    def scope(self, value: object) -> StepRun:
+        """What the steps of one workflow share; a nested workflow has one of its own."""
+        return StepRun(self.facts.run_id, value, self.facts.request_context, self.latch, self.phase)
+
+
+class Operation(Protocol):
+    """What a plan's node has become: something that takes a strand one node further."""
+
+    waits_in_hook: bool
+    """Whether waiting for it means waiting for the user's own code, in this very task."""
+
+    def begin(self, strand: Strand) -> object:
+        """Start; give back the result, or something to await that gives it."""
+        ...
+
+    def end(self, strand: Strand, result: object) -> None:
+        """Take the result in: set ``strand.value``."""
+        ...
+
+    def failed(self, strand: Strand, error: BaseException) -> BaseException:
+        """Note the failure; give back what is to be raised (``error`` itself to let it pass)."""
+        ...
+
+
+class Strand:
+    """Where one line of execution stands.
+
+    Attributes:
+        value: What flows.
+        index: The operation it stands at.
+        note: The current operation's own notes.
+        root: Whether it runs in the task that runs the whole execution.
+    """
+
+    __slots__ = ("execution", "index", "note", "ops", "root", "run", "value")
+
+    def __init__(
+        self, ops: Sequence[Operation], value: Any, execution: Execution, run: StepRun, *, root: bool = True
+    ) -> None:
+        self.ops = ops
+        self.value = value
+        self.execution = execution
+        self.run = run
+        self.root = root
+        self.index = 0
+        self.note: Any = None
+
+
+def is_awaitable(value: object) -> bool:
+    """Whether something must be awaited."""
+    kind = type(value)
+    return kind is CoroutineType or hasattr(kind, "__await__")
+
+
+def close(awaitable: Awaitable[object]) -> None:
+    """Drop something awaitable that nobody will await."""
+    for name in ("close", "cancel"):
+        stop = cast("Callable[[], object] | None", getattr(awaitable, name, None))
+        if stop is not None:
+            stop()
+            return
+
+
+def advance(strand: Strand) -> Awaitable[object] | None:
+    """Go on until the strand is through (None) or must wait (what to await)."""
+    ops = strand.ops
+    latch = strand.execution.latch
+    count = len(ops)
+    while strand.index < count:
+        op = ops[strand.index]
+        try:
+            result = op.begin(strand)
+            if type(result) is CoroutineType or hasattr(type(result), "__await__"):
+                return cast("Awaitable[object]", result)
+            if latch.tripwire is not None:
+                raise AbortSignal(latch.tripwire)
+            op.end(strand, result)
+        except BaseException as error:
+            told = op.failed(strand, error)
+            if told is error:
+                raise
+            raise told from error
+        strand.index += 1
+    return None
+
+
+async def drive(strand: Strand, awaitable: Awaitable[object] | None = None) -> None:
+    """Take a strand to its end.
+
+    Args:
+        strand: The strand.
+        awaitable: What ``advance`` gave for it, where it was called already.
+    """
+    if awaitable is None:
+        awaitable = advance(strand)
+    execution = strand.execution
+    latch = execution.latch
+    while awaitable is not None:
+        op = strand.ops[strand.index]
+        try:
+            if strand.root and op.waits_in_hook:
+                execution.waiting = True
+                try:
+                    result = await awaitable
+                finally:
+                    execution.waiting = False
+            else:
+                result = await awaitable
+            if latch.tripwire is not None:
+                raise AbortSignal(latch.tripwire)
+            op.end(strand, result)
+        except BaseException as error:
+            told = op.failed(strand, error)
+            if told is error:
+                raise
+            raise told from error
+        strand.index += 1
+        awaitable = advance(strand)
+
+
+def as_failure(latch: Latch, path: str, error: BaseException, phase: Phase | None) -> BaseException:
+    """What an error raised inside a step or hook becomes.
+
+    A recorded tripwire makes every error its consequence. Cancellation passes as it is: whoever cancelled must see it.
+    """
+    if isinstance(error, Exception | AbortSignal | BaseExceptionGroup) and latch.tripwire is not None:
+        return error if isinstance(error, AbortSignal) else AbortSignal(latch.tripwire)
+    if isinstance(error, RunError):
+        return error
+    if isinstance(error, Exception | AbortSignal):
+        return StepFailed(path, error, phase=phase)
+    return error

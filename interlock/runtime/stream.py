@@ -1,0 +1,125 @@
+"""What ``agent.stream(…)`` gives: chunks as they may be shown, and the result at the end."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import AsyncExitStack
+from types import TracebackType
+from typing import Self
+
+import anyio
+from anyio.abc import TaskGroup
+
+from interlock.errors import InterlockError
+from interlock.messages import Chunk
+from interlock.runtime.agent_run import AgentRun
+from interlock.runtime.loop import run_loop, tripwire_chunk
+from interlock.runtime.result import AgentResult
+from interlock.runtime.watchdog import Watchdog
+
+__all__ = ["AgentStream"]
+
+
+class AgentStream:
+    """A run that is pulled: the model is asked for the next chunk when the reader wants one.
+
+    Use it as ``async with agent.stream(…) as stream: async for chunk in stream: …``. Leaving the block early closes the
+    model call and cancels the tools before it returns.
+    """
+
+    def __init__(self, open_run: Callable[[TaskGroup], Awaitable[AgentRun]]) -> None:
+        self._open_run = open_run
+        self._stack = AsyncExitStack()
+        self._run: AgentRun | None = None
+        self._chunks: AsyncGenerator[Chunk, None] | None = None
+        self._watchdog: Watchdog | None = None
+        self._canceled = False
+        self._ended = False
+        self._read = False
+
+    async def __aenter__(self) -> Self:
+        if self._run is not None:
+            raise InterlockError("this stream has been entered already: call agent.stream(…) again")
+        group = await self._stack.enter_async_context(anyio.create_task_group())
+        try:
+            self._run = await self._open_run(group)
+        except BaseException:
+            await self._stack.aclose()
+            raise
+        self._chunks = run_loop(self._run)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        try:
+            await self._close()
+        finally:
+            await self._stack.aclose()
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Chunk:
+        self._read = True
+        return await self._next()
+
+    async def result(self) -> AgentResult:
+        """Read what is left and give the result. Never raises for what happened in the run: see ``status``."""
+        run = self._opened()
+        while not self._ended:
+            try:
+                await self._next()
+            except StopAsyncIteration:
+                break
+        return run.result(delivered=self._read)
+
+    def cancel(self) -> None:
+        """Stop the run, from any task of the same loop; the result's status is ``"canceled"``."""
+        self._canceled = True
+        if self._watchdog is not None:
+            self._watchdog.scope.cancel()
+
+    async def _next(self) -> Chunk:
+        run = self._opened()
+        chunks = self._chunks
+        if self._ended or chunks is None:
+            raise StopAsyncIteration
+        if self._canceled:
+            await self._close()
+            raise StopAsyncIteration
+        if self._watchdog is not None:
+            raise InterlockError("two tasks read this stream at once; one stream has one reader")
+        chunk: Chunk | None = None
+        try:
+            with Watchdog(run.facts.latch, run.points.is_waiting) as self._watchdog:
+                try:
+                    chunk = await anext(chunks)
+                except StopAsyncIteration:
+                    self._ended = True
+        finally:
+            self._watchdog = None
+        if chunk is not None:
+            return chunk
+        if not self._ended:  # the scope was cancelled: by a tripwire whose hook went on, or by cancel()
+            self._ended = True
+            tripwire = run.facts.latch.tripwire
+            if tripwire is not None:
+                run.end("tripwire")
+                return tripwire_chunk(tripwire, run.facts.run_id)
+        run.end("canceled")  # no word where it has ended already
+        raise StopAsyncIteration
+
+    async def _close(self) -> None:
+        """Stop whatever still runs and wait for it."""
+        if self._chunks is not None:
+            with anyio.CancelScope(shield=True):
+                await self._chunks.aclose()
+        self._ended = True
+        if self._run is not None:
+            self._run.end("canceled")
+
+    def _opened(self) -> AgentRun:
+        if self._run is None:
+            raise InterlockError("enter the stream first: async with agent.stream(…) as stream: …")
+        return self._run

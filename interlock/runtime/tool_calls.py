@@ -1,0 +1,156 @@
+"""The tools of a step: every call is looked at before any runs, they run at once, and results are looked at in order."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Sequence
+
+import anyio
+
+from interlock.errors import ToolError as ToolFailed
+from interlock.messages import Chunk, ToolCall, ToolError, ToolResult
+from interlock.processors.contexts import ToolCallContext, ToolResultContext
+from interlock.processors.progress import StepResult
+from interlock.runtime.agent_run import AgentRun
+from interlock.tools import Tool, ToolContext
+from interlock.verdict import Phase
+
+__all__ = ["call_tools", "looked_at_result"]
+
+
+class _Call:
+    """One call while it runs.
+
+    Attributes:
+        chunk: The call, with the arguments as the hooks left them.
+        result: What the tool returned.
+        error: What the model is told instead; None where the tool returned.
+    """
+
+    def __init__(self, chunk: ToolCall) -> None:
+        self.chunk = chunk
+        self.result: object = None
+        self.error: str | None = None
+        self.ended = anyio.Event()
+        self.scope = anyio.CancelScope()
+        self.started = False
+
+    async def run(self, tool: Tool, context: ToolContext) -> None:
+        """Run the tool; its failure is data."""
+        try:
+            with self.scope:
+                self.result = await tool.run(self.chunk.args, context)
+        except ToolFailed as error:
+            self.error = str(error)
+        except Exception as error:
+            self.error = f"tool {tool.name!r} failed: {type(error).__name__}: {error}"
+        finally:
+            self.ended.set()
+
+
+async def call_tools(run: AgentRun, step: StepResult, tools: Sequence[Tool]) -> AsyncGenerator[Chunk, None]:
+    """Run the calls of a step, yielding their chunks in the order of the calls.
+
+    A result is looked at as soon as the calls before it have been; the tools behind it go on running meanwhile.
+
+    Args:
+        run: The run.
+        step: The step that made the calls; its ``tool_results`` are filled.
+        tools: What the model was offered.
+    """
+    calls = [_Call(chunk) for chunk in step.tool_calls if not chunk.provider_executed]
+    if not calls:
+        return
+    for call in calls:
+        await _look_at_call(run, call, step.step_number)
+    by_name = {tool.name: tool for tool in tools}
+    try:
+        for call in calls:
+            _start(run, call, by_name, step.step_number)
+        for call in calls:
+            await call.ended.wait()
+            chunk = await _ended(run, call, step.step_number)
+            step.tool_results.append(chunk)
+            yield chunk
+    finally:
+        await _stop(calls)
+
+
+async def looked_at_result(run: AgentRun, chunk: ToolResult, step_number: int) -> ToolResult:
+    """A tool's result as the processors leave it, before anybody sees it."""
+    if not run.points.acts(Phase.TOOL_RESULT):
+        return chunk
+    context = ToolResultContext(
+        run.messages,
+        tool_name=chunk.tool_name,
+        tool_call_id=chunk.tool_call_id,
+        args=chunk.args,
+        result=chunk.result,
+        provider_executed=chunk.provider_executed,
+        step_number=step_number,
+        steps=run.steps,
+        run=run.facts,
+    )
+    context = await run.points.run(context, step_number=step_number)
+    return chunk if context.result is chunk.result else chunk.replace(result=context.result)
+
+
+async def _look_at_call(run: AgentRun, call: _Call, step_number: int) -> None:
+    if not run.points.acts(Phase.TOOL_CALL):
+        return
+    chunk = call.chunk
+    context = ToolCallContext(
+        run.messages,
+        tool_name=chunk.tool_name,
+        tool_call_id=chunk.tool_call_id,
+        args=chunk.args,
+        step_number=step_number,
+        run=run.facts,
+    )
+    context = await run.points.run(context, step_number=step_number)
+    if context.args != chunk.args:
+        call.chunk = chunk.replace(args=context.args)
+        run.messages.update_tool_invocation(chunk.tool_call_id, args=context.args)
+    call.error = context.denied
+
+
+def _start(run: AgentRun, call: _Call, tools: dict[str, Tool], step_number: int) -> None:
+    """Start a call; one that was denied, or that names no tool, has ended with an error."""
+    chunk = call.chunk
+    tool = tools.get(chunk.tool_name)
+    if call.error is None and tool is None:
+        known = ", ".join(repr(name) for name in tools) or "none"
+        call.error = f"there is no tool {chunk.tool_name!r}; the tools are: {known}"
+    if call.error is not None or tool is None:
+        call.ended.set()
+        return
+    call.started = True
+    context = ToolContext(
+        run.facts.run_id, chunk.tool_call_id, step_number, run.messages.fork().all, run.facts.request_context
+    )
+    run.group.start_soon(call.run, tool, context)
+
+
+async def _ended(run: AgentRun, call: _Call, step_number: int) -> ToolResult | ToolError:
+    """The chunk of a call that has ended, its outcome taken into the conversation."""
+    chunk = call.chunk
+    if call.error is not None:
+        run.messages.update_tool_invocation(chunk.tool_call_id, error=call.error)
+        return ToolError(chunk.tool_call_id, chunk.tool_name, chunk.args, call.error)
+    result = await looked_at_result(
+        run, ToolResult(chunk.tool_call_id, chunk.tool_name, chunk.args, call.result), step_number
+    )
+    tool = next(t for t in run.settings.tools if t.name == chunk.tool_name)
+    run.messages.update_tool_invocation(
+        chunk.tool_call_id, result=result.result, model_output=tool.model_output(result.result)
+    )
+    return result
+
+
+async def _stop(calls: Sequence[_Call]) -> None:
+    """Cancel what still runs and wait until it has ended."""
+    running = [call for call in calls if call.started and not call.ended.is_set()]
+    for call in running:
+        call.scope.cancel()
+    with anyio.CancelScope(shield=True):
+        for call in running:
+            await call.ended.wait()

@@ -1,0 +1,235 @@
+"""One step of the loop: from the conversation to a prompt, the model's answer through the guards, then its tools."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Awaitable, Sequence
+from contextlib import aclosing
+from typing import cast
+
+from interlock.errors import InterlockError
+from interlock.messages import Chunk, ErrorChunk, StepFinish, StepStart, ToolResult
+from interlock.models import LanguageModel, ModelRequest, ToolSpec
+from interlock.processors.contexts import (
+    APIErrorContext,
+    InputStepContext,
+    LLMRequestContext,
+    LLMResponseContext,
+    OutputStepContext,
+)
+from interlock.processors.progress import StepResult
+from interlock.runtime.agent_run import AgentRun
+from interlock.runtime.assembly import Assembly
+from interlock.runtime.chunk_chain import Flow, as_tuple
+from interlock.runtime.strand import is_awaitable
+from interlock.runtime.tool_calls import call_tools, looked_at_result
+from interlock.tools import Tool
+from interlock.verdict import AbortSignal, Phase
+
+__all__ = ["passed", "take_step"]
+
+
+class _Answer:
+    """How one model call is made and what it gave."""
+
+    def __init__(self, model: LanguageModel, tools: Sequence[Tool], request: ModelRequest) -> None:
+        self.model = model
+        self.tools = tools
+        self.request = request
+        self.cached: tuple[Chunk, ...] | None = None
+        self.chunks: list[Chunk] = []
+        self.assembly = Assembly()
+
+
+class _ModelFailed(Exception):
+    """Wraps what a model call raised, to tell it from what a hook raised."""
+
+    def __init__(self, error: Exception) -> None:
+        self.error = error
+
+
+async def take_step(run: AgentRun) -> AsyncGenerator[Chunk, None]:
+    """Take one step, yielding what the client is given.
+
+    Raises:
+        AbortSignal: Something tripped. The model's connection is closed and the tools have ended by then.
+        Exception: A hook failed, or the model did and nobody stopped the run for it.
+    """
+    number = len(run.steps)
+    _restore_system_messages(run)
+    answer = await _prepared(run, number)
+    if number == 0:
+        run.accept()
+    path = run.points.chunk_path
+    if path is not None:
+        path.begin_step(number, run.messages)
+    for chunk in await passed(run, StepStart(number)):
+        yield chunk
+    keeps_chunks = run.points.acts(Phase.LLM_RESPONSE)
+    try:
+        async with aclosing(_model_chunks(run, answer)) as incoming:
+            async for came in incoming:
+                looked = await looked_at_result(run, came, number) if isinstance(came, ToolResult) else came
+                for chunk in await passed(run, looked):
+                    answer.assembly.add(chunk)
+                    if keeps_chunks:
+                        answer.chunks.append(chunk)
+                    yield chunk
+    except _ModelFailed as failure:
+        await _api_error(run, failure.error, number)
+        raise failure.error from None
+    step = _finished(run, answer, number)
+    await _after_answer(run, answer, step)
+    async with aclosing(call_tools(run, step, answer.tools)) as results:
+        async for result in results:
+            for chunk in await passed(run, result):
+                yield chunk
+    run.accept()
+
+
+async def passed(run: AgentRun, chunk: Chunk) -> tuple[Chunk, ...]:
+    """What the client is given for a chunk: the chunk itself where nothing looks at chunks."""
+    path = run.points.chunk_path
+    if path is None:
+        _look_at_latch(run)
+        return (chunk,)
+    out = path.feed(chunk)
+    flow = await cast("Awaitable[Flow]", out) if is_awaitable(out) else cast("Flow", out)
+    _look_at_latch(run)
+    return as_tuple(flow)
+
+
+def _look_at_latch(run: AgentRun) -> None:
+    """A verdict recorded by something that was left running counts as soon as anything moves."""
+    tripwire = run.facts.latch.tripwire
+    if tripwire is not None:
+        raise AbortSignal(tripwire)
+
+
+def _restore_system_messages(run: AgentRun) -> None:
+    """Untagged system messages go back to what the input processors left; tagged ones stay."""
+    if [message.text for message in run.messages.system_messages()] != list(run.baseline):
+        run.messages.set_system(run.baseline)
+
+
+async def _prepared(run: AgentRun, number: int) -> _Answer:
+    """The request, as the input processors left it."""
+    settings = run.settings
+    step = InputStepContext(
+        run.messages,
+        model=settings.model,
+        step_number=number,
+        steps=run.steps,
+        tools=settings.tools,
+        tool_choice=settings.tool_choice,
+        active_tools=settings.active_tools,
+        model_settings=settings.model_settings,
+        provider_options=settings.provider_options,
+        run=run.facts,
+    )
+    if run.points.acts(Phase.INPUT_STEP):
+        step = await run.points.run(step, step_number=number)
+    tools = _offered(step.tools, step.active_tools)
+    request = ModelRequest(
+        run.messages.to_prompt(),
+        [ToolSpec(tool.name, tool.description, tool.parameters) for tool in tools],
+        step.tool_choice,
+        step.model_settings,
+        step.provider_options,
+    )
+    answer = _Answer(step.model, tools, request)
+    if run.points.acts(Phase.LLM_REQUEST):
+        context = LLMRequestContext(
+            run.messages,
+            prompt=request.prompt,
+            model=step.model,
+            step_number=number,
+            steps=run.steps,
+            run=run.facts,
+        )
+        context = await run.points.run(context, step_number=number)
+        request.prompt = context.prompt
+        answer.cached = context.response
+    return answer
+
+
+def _offered(tools: Sequence[Tool], active: Sequence[str] | None) -> list[Tool]:
+    if active is None:
+        return list(tools)
+    unknown = set(active) - {tool.name for tool in tools}
+    if unknown:
+        raise InterlockError(
+            f"active_tools names {', '.join(sorted(map(repr, unknown)))}, but the tools are "
+            f"{', '.join(repr(tool.name) for tool in tools) or 'none'}"
+        )
+    return [tool for tool in tools if tool.name in active]
+
+
+async def _model_chunks(run: AgentRun, answer: _Answer) -> AsyncGenerator[Chunk, None]:
+    """The model's chunks, or those of the answer that a processor gave in its place."""
+    if answer.cached is not None:
+        for chunk in answer.cached:
+            yield chunk
+        return
+    _look_at_latch(run)
+    try:
+        async with answer.model.stream(answer.request) as chunks:
+            async for chunk in chunks:
+                if isinstance(chunk, ErrorChunk):
+                    raise chunk.error
+                yield chunk
+    except Exception as error:
+        raise _ModelFailed(error) from error
+
+
+async def _api_error(run: AgentRun, error: Exception, number: int) -> None:
+    if run.points.acts(Phase.API_ERROR):
+        context = APIErrorContext(run.messages, error=error, step_number=number, steps=run.steps, run=run.facts)
+        await run.points.run(context, step_number=number)
+
+
+def _finished(run: AgentRun, answer: _Answer, number: int) -> StepResult:
+    """The step, its parts taken into the conversation."""
+    finish = answer.assembly.finish or StepFinish()
+    step = StepResult(
+        number,
+        answer.assembly.text,
+        answer.assembly.reasoning,
+        list(answer.assembly.tool_calls),
+        finish_reason=finish.finish_reason,
+        usage=finish.usage,
+        provider_metadata=finish.provider_metadata,
+    )
+    run.steps.append(step)
+    run.commit_parts(answer.assembly.parts())
+    return step
+
+
+async def _after_answer(run: AgentRun, answer: _Answer, step: StepResult) -> None:
+    """``llm_response``, then ``output_step``."""
+    number = step.step_number
+    if run.points.acts(Phase.LLM_RESPONSE):
+        response = LLMResponseContext(
+            run.messages,
+            chunks=answer.chunks,
+            model=answer.model,
+            request=answer.request,
+            from_cache=answer.cached is not None,
+            step_number=number,
+            steps=run.steps,
+            run=run.facts,
+        )
+        await run.points.run(response, step_number=number)
+    if run.points.acts(Phase.OUTPUT_STEP):
+        output = OutputStepContext(
+            run.messages,
+            text=step.text,
+            tool_calls=step.tool_calls,
+            finish_reason=step.finish_reason,
+            usage=step.usage,
+            provider_metadata=step.provider_metadata,
+            step_number=number,
+            steps=run.steps,
+            run=run.facts,
+        )
+        await run.points.run(output, step_number=number)
+        step.text = run.step_text()

@@ -1,0 +1,5 @@
+"""Helpers for testing agents, processors and workflows without a network."""
+
+from interlock.models import ScriptedModel
+
+__all__ = ["ScriptedModel"]

@@ -1,0 +1,115 @@
+"""A tool's arguments: their JSON schema, read from a function's annotations and docstring, and their validation."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import re
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, cast, get_type_hints
+
+from interlock.errors import DefinitionError
+from interlock.tools.context import ToolContext
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+__all__ = ["Signature"]
+
+_SECTION = re.compile(r"^(args|arguments|parameters):\s*$", re.IGNORECASE)
+_ENTRY = re.compile(r"^(\s+)\*{0,2}(\w+)\s*(?:\([^)]*\))?:\s*(.*)$")
+
+
+class Signature:
+    """The parameters of a tool's function.
+
+    Args:
+        name: The tool, for errors.
+        function: A function whose parameters can be given by name.
+
+    Raises:
+        DefinitionError: A parameter is positional-only or takes any number of values.
+    """
+
+    def __init__(self, name: str, function: Callable[..., object]) -> None:
+        self._name = name
+        self._function = function
+        self._parameters = dict(inspect.signature(function).parameters)
+        faults = [
+            f"parameter {p.name!r} cannot be given by name: use plain parameters"
+            for p in self._parameters.values()
+            if p.kind in (p.POSITIONAL_ONLY, p.VAR_POSITIONAL, p.VAR_KEYWORD)
+        ]
+        if faults:
+            raise DefinitionError(faults, subject=f"tool {name!r}")
+        self._hints = _hints(function)
+        self.context_parameter = next((p for p in self._parameters if self._hints.get(p) is ToolContext), None)
+
+    @functools.cached_property
+    def model(self) -> type[BaseModel]:
+        """The pydantic model of the arguments, made when first needed."""
+        from pydantic import ConfigDict, Field, create_model
+
+        told = _described(inspect.getdoc(self._function) or "")
+        fields: dict[str, Any] = {}
+        for name, parameter in self._parameters.items():
+            if name == self.context_parameter:
+                continue
+            default = ... if parameter.default is parameter.empty else parameter.default
+            fields[name] = (self._hints.get(name, Any), Field(default, description=told.get(name)))
+        return create_model(self._name, __config__=ConfigDict(extra="forbid", arbitrary_types_allowed=True), **fields)
+
+    @functools.cached_property
+    def json_schema(self) -> Mapping[str, Any]:
+        """JSON schema of the arguments, an object."""
+        schema = self.model.model_json_schema()
+        schema.pop("title", None)
+        for one in cast("dict[str, dict[str, Any]]", schema.get("properties", {})).values():
+            one.pop("title", None)
+        schema.setdefault("properties", {})
+        return schema
+
+    def bind(self, args: object) -> dict[str, object]:
+        """The arguments as the function takes them, validated, defaults applied.
+
+        Raises:
+            pydantic.ValidationError: They do not fit.
+        """
+        made = self.model.model_validate({} if args is None else args)
+        return {name: getattr(made, name) for name in type(made).model_fields}
+
+
+def _hints(function: Callable[..., object]) -> dict[str, Any]:
+    target = function if inspect.isroutine(function) else type(function).__call__
+    try:
+        return get_type_hints(target, include_extras=True)
+    except (NameError, TypeError):  # local names behind postponed annotations: what can be read one by one
+        return {name: _resolved(value, target) for name, value in getattr(target, "__annotations__", {}).items()}
+
+
+def _resolved(annotation: object, function: object) -> Any:
+    if not isinstance(annotation, str):
+        return annotation
+    if annotation.rsplit(".", 1)[-1] == "ToolContext":
+        return ToolContext
+    try:
+        return eval(annotation, getattr(function, "__globals__", {}))
+    except NameError:
+        return Any
+
+
+def _described(doc: str) -> dict[str, str]:
+    """Descriptions by parameter, from the ``Args:`` section of a docstring."""
+    told: dict[str, str] = {}
+    inside, current, depth = False, "", 0
+    for line in doc.splitlines():
+        if _SECTION.match(line.strip()) and not line.startswith(" "):
+            inside = True
+        elif inside and line.strip() and not line.startswith(" "):
+            break
+        elif inside and (entry := _ENTRY.match(line)) and (not depth or len(entry[1]) <= depth):
+            depth, current = len(entry[1]), entry[2]
+            told[current] = entry[3].strip()
+        elif inside and current and line.strip():
+            told[current] = f"{told[current]} {line.strip()}".strip()
+    return told

@@ -1,0 +1,157 @@
+"""A tool: a typed function that a model may call."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, cast, overload
+
+from interlock.errors import DefinitionError, ToolError
+from interlock.tools.context import ToolContext
+from interlock.tools.signature import Signature
+
+__all__ = ["Tool", "tool"]
+
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
+
+
+class Tool:
+    """A function a model may call, with the JSON schema of its arguments. Made by :func:`tool`.
+
+    Attributes:
+        name: What the model calls it by: letters, digits, ``_`` and ``-``, 64 at most (what providers take).
+        description: What the model is told of it.
+        function: The function; ``def`` (runs inline) or ``async def``.
+        to_model_output: Makes, of the final result, what the model is shown.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., object],
+        *,
+        name: str | None = None,
+        description: str | None = None,
+        to_model_output: Callable[[Any], object] | None = None,
+    ) -> None:
+        if not callable(cast("object", function)):
+            raise DefinitionError(f"a tool is made of a function, not of {type(function).__name__}")
+        self.name = name if name is not None else str(getattr(function, "__name__", ""))
+        if not _NAME.fullmatch(self.name):
+            raise DefinitionError(
+                f"{self.name!r} is no tool name: letters, digits, '_' and '-', at most 64; pass name=…", subject="tool"
+            )
+        self.description = description if description is not None else _summary(inspect.getdoc(function) or "")
+        self.function = function
+        self.to_model_output = to_model_output
+        self._signature = Signature(self.name, function)
+
+    @property
+    def parameters(self) -> Mapping[str, Any]:
+        """JSON schema of the arguments, an object."""
+        return self._signature.json_schema
+
+    async def run(self, args: object, ctx: ToolContext) -> object:
+        """Validate the arguments, call the function, and give its result as JSON values.
+
+        Raises:
+            ToolError: The arguments do not fit, or the result cannot be serialised; the message is for the model.
+        """
+        bound = self._bound(args)
+        if self._signature.context_parameter is not None:
+            bound[self._signature.context_parameter] = ctx
+        result = self.function(**bound)
+        if inspect.isawaitable(result):
+            result = await cast("Awaitable[object]", result)
+        return self._serialised(result)
+
+    def model_output(self, result: object) -> object:
+        """What the model is shown of a result; the result itself unless ``to_model_output`` makes something else."""
+        return None if self.to_model_output is None else self._serialised(self.to_model_output(result))
+
+    def _bound(self, args: object) -> dict[str, object]:
+        from pydantic import ValidationError
+
+        try:
+            return self._signature.bind(args)
+        except ValidationError as error:
+            wrong = "; ".join(
+                f"{'.'.join(str(x) for x in e['loc']) or 'arguments'}: {e['msg']}" for e in error.errors()
+            )
+            raise ToolError(self.name, f"invalid arguments: {wrong}") from error
+
+    def _serialised(self, result: object) -> object:
+        from pydantic_core import PydanticSerializationError, to_jsonable_python
+
+        try:
+            return to_jsonable_python(result)
+        except (PydanticSerializationError, ValueError, RecursionError) as error:
+            raise ToolError(self.name, f"returned what cannot be turned into JSON: {error}") from error
+
+    def __repr__(self) -> str:
+        return f"<Tool {self.name!r}>"
+
+
+@overload
+def tool(
+    function: Callable[..., object],
+    /,
+    *,
+    name: str | None = None,
+    description: str | None = None,
+    to_model_output: Callable[[Any], object] | None = None,
+) -> Tool: ...
+@overload
+def tool(
+    *,
+    name: str | None = None,
+    description: str | None = None,
+    to_model_output: Callable[[Any], object] | None = None,
+) -> Callable[[Callable[..., object]], Tool]: ...
+def tool(
+    function: Callable[..., object] | None = None,
+    /,
+    *,
+    name: str | None = None,
+    description: str | None = None,
+    to_model_output: Callable[[Any], object] | None = None,
+) -> Tool | Callable[[Callable[..., object]], Tool]:
+    """Make a typed function a tool: ``@tool``, ``@tool(name=…)`` or ``tool(function)``.
+
+    Args:
+        function: Its annotations and the ``Args:`` section of its docstring become the JSON schema. A parameter
+            annotated :class:`ToolContext` is injected and not in the schema. A ``def`` runs inline, so one that waits
+            should be ``async def``.
+        name: Default: the function's name.
+        description: Default: the docstring up to its first section.
+        to_model_output: Makes, of the result as processors left it, what the model is shown instead.
+
+    Raises:
+        DefinitionError: It can be no tool.
+
+    Example:
+        >>> @tool
+        ... def track_parcel(parcel_id: str) -> str:
+        ...     '''Where a parcel is.
+        ...
+        ...     Args:
+        ...         parcel_id: The number on the receipt.
+        ...     '''
+        ...     return f"parcel {parcel_id} is in Leipzig"
+        >>> track_parcel.parameters["properties"]["parcel_id"]
+        {'description': 'The number on the receipt.', 'type': 'string'}
+    """
+
+    def made(f: Callable[..., object]) -> Tool:
+        return Tool(f, name=name, description=description, to_model_output=to_model_output)
+
+    return made if function is None else made(function)
+
+
+def _summary(doc: str) -> str:
+    lines: list[str] = []
+    for line in doc.splitlines():
+        if re.match(r"^[A-Z][A-Za-z ]*:\s*$", line):
+            break
+        lines.append(line)
+    return "\n".join(lines).strip()
