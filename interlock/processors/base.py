@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeAlias, TypeVar
 
 from interlock.errors import DefinitionError
 from interlock.ids import fault_in_id
@@ -39,7 +39,7 @@ HOOKS: Mapping[Phase, str] = {phase: f"process_{phase}" for phase in Phase}
 """The hook of each phase."""
 
 R = TypeVar("R")
-Maybe = R | Awaitable[R]
+Maybe: TypeAlias = R | Awaitable[R]
 MessagesBack = MessageList | Sequence[Message] | Changes | None
 
 

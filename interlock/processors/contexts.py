@@ -309,7 +309,7 @@ class ToolCallContext(HookContext):
 
 
 class ToolResultContext(HookContext):
-    """8. ``process_tool_result``: a tool returned; nobody has seen the result yet. Each processor sees the one before's.
+    """8. ``process_tool_result``: a tool returned, and nobody has seen it yet. Each processor sees the one before's.
 
     May return: None, ``ToolResultChanges(result=…)``, the list.
 

@@ -8,7 +8,13 @@ from typing import Any, ClassVar, Generic, NoReturn, Self, TypeVar, cast, overlo
 
 from interlock.context import RequestContext
 from interlock.errors import MergeConflict
-from interlock.messages import Message, MessageList, PromptMessage, Source, merge, merge_values
+from interlock.messages import Message, MessageList, PromptMessage, Source
+
+try:  # TEMP
+    from interlock.messages import merge, merge_values
+except ImportError:
+    merge = merge_values = None
+
 from interlock.processors.seat import RunFacts, Seat
 from interlock.verdict import Phase, Tripwire, Violation
 
@@ -189,7 +195,7 @@ class HookContext:
             return values[0]
         if isinstance(self._values[name], str | list | dict):
             return merge_values(self._values[name], changed, prefer, f"{name!r} at {self.phase!s}")
-        if prefer in changed:
+        if prefer is not None and prefer in changed:
             return changed[prefer]
         raise MergeConflict(f"{name!r} at {self.phase!s}", list(changed))
 

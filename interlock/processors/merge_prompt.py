@@ -7,7 +7,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from interlock.errors import MergeConflict
-from interlock.messages import PromptMessage, PromptPart, merge_values
+from interlock.messages import PromptMessage, PromptPart
+
+try:  # TEMP
+    from interlock.messages import merge_values
+except ImportError:
+    merge_values = None
+
 
 __all__ = ["merge_prompts"]
 
@@ -32,7 +38,7 @@ def merge_prompts(
     """
     shape = [(m.role, [type(p) for p in m.parts]) for m in base]
     if any([(m.role, [type(p) for p in m.parts]) for m in prompt] != shape for prompt in changed.values()):
-        if prefer in changed:
+        if prefer is not None and prefer in changed:
             return list(changed[prefer])
         raise MergeConflict(_WHAT, list(changed))
     return [

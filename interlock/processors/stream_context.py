@@ -7,7 +7,13 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar, Self
 
 from interlock.errors import MergeConflict
-from interlock.messages import Chunk, Message, MessageList, ReasoningDelta, Source, TextDelta, merge_values
+from interlock.messages import Chunk, Message, MessageList, ReasoningDelta, Source, TextDelta
+
+try:  # TEMP
+    from interlock.messages import merge_values
+except ImportError:
+    merge_values = None
+
 from interlock.processors.hook_context import HookContext
 from interlock.processors.seat import RunFacts, Seat
 from interlock.verdict import Phase
@@ -140,7 +146,7 @@ def merge_outs(base: tuple[Chunk, ...], outs: Mapping[str, tuple[Chunk, ...]], p
     joined = _joined_text(base, changed, prefer)
     if joined is not None:
         return joined
-    if prefer in changed:
+    if prefer is not None and prefer in changed:
         return changed[prefer]
     raise MergeConflict(f"a {base[0].type!r} chunk" if base else "a chunk", list(changed))
 

@@ -152,10 +152,8 @@ class AgentRun:
             delivered: Whether a client has been given the chunks.
         """
         status = self.status or "canceled"
-        if status == "success":
-            text = self.text
-        else:
-            text = "".join(self._delivered) if delivered else ""
+        given = "".join(self._delivered) if delivered else ""
+        text = self.text if status == "success" else given
         return AgentResult(
             self.facts.run_id,
             status,

@@ -17,7 +17,7 @@ from interlock.processors.returns import allowed_in
 from interlock.processors.stream_context import OutputStreamContext, StreamSoFar
 from interlock.runtime.checks import PointChecks
 from interlock.runtime.chunk_chain import ChunkChain, Flow, MaybeFlow, Stage
-from interlock.runtime.chunk_stages import Arm, BlockStage, FunctionStage, HookStage
+from interlock.runtime.chunk_stages import Arm, BlockStage, FunctionStage, HookStage, Reducer
 from interlock.runtime.strand import Execution, is_awaitable
 from interlock.steps import FunctionStep, StepRun
 from interlock.verdict import Phase
@@ -173,14 +173,15 @@ class _Binding:
         run: StepRun,
     ) -> Stage:
         arms = [self._arm(arm, where, (*order, number)) for number, arm in enumerate(node.arms)]
-        reducer, prefer = None, None
+        reducer: tuple[Reducer, str] | None = None
+        prefer: str | None = None
         match follower:
             case (_, MapNode(id=id_, function=function)):
                 reducer = (function, id_)
             case (_, StepNode(step=step)) if isinstance(step, FunctionStep):
                 reducer = (cast("FunctionStep[Any, Any]", step).function, step.id)
-            case (_, MergeNode(prefer=prefer)):
-                pass
+            case (_, MergeNode(prefer=preferred)):
+                prefer = preferred
             case _:
                 raise _no_context(where + node.id)
         return BlockStage(

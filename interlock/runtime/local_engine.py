@@ -77,7 +77,7 @@ class LocalRun(Generic[I_contra, O_co]):
 
     async def start(
         self,
-        value: I_contra,  # type: ignore[misc]  # an input, only read
+        value: I_contra,
         /,
         *,
         request_context: RequestContext | None = None,

@@ -21,6 +21,7 @@ async def run_loop(run: AgentRun) -> AsyncGenerator[Chunk, None]:
     exactly one ``tripwire`` or ``error`` chunk; the run says how.
     """
     yield Start(run.facts.run_id, run.message_id)
+    last: Finish | TripwireChunk | ErrorChunk
     try:
         await _input(run)
         while True:

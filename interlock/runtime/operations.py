@@ -118,7 +118,7 @@ class HookOp:
         phase: Phase,
         path: str,
         list: str,
-        order: tuple[int, ...],  # noqa: A002
+        order: tuple[int, ...],
     ) -> None:
         self.step = step
         self.step_id = step.id

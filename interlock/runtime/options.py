@@ -21,7 +21,7 @@ Conversation = str | Message | MessageList | Sequence[Message | Mapping[str, Any
 ProcessorList = Sequence[ProcessorLike] | Callable[[RequestContext], Sequence[ProcessorLike]]
 """Processors and workflows of processors; or a function that gives them, called once per run."""
 
-PrepareStep = Callable[[InputStepContext], StepChanges | None | Awaitable[StepChanges | None]]
+PrepareStep = Callable[[InputStepContext], StepChanges | Awaitable[StepChanges | None] | None]
 """Runs last in ``input_step``, as one more processor."""
 
 

@@ -26,7 +26,7 @@ LISTS: Final[Mapping[Phase, tuple[str, ...]]] = {
     Phase.TOOL_RESULT: ("input", "output"),
     Phase.OUTPUT_RESULT: ("output",),
 }
-"""The lists that each point reads, in order. Where there are several, an object that stands in more than one runs once."""
+"""The lists that each point reads, in order; an object that stands in more than one of them runs once."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The tools of a step: every call is looked at before any runs, they run at once, and results are looked at in order."""
+"""The tools of a step: calls are looked at before any runs, they run at once, results are looked at in order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A scope that a tripwire can interrupt: for a hook that records its verdict, swallows the signal, and goes on waiting."""
+"""A scope that a tripwire can interrupt: for a hook that records a verdict, swallows the signal and waits on."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ __all__ = ["Watchdog"]
 class Watchdog:
     """A cancel scope around whatever may wait for hooks.
 
-    When the latch trips and a hook is still being waited for one turn of the loop later, the scope is cancelled. (A hook
-    that let the signal unwind it has ended by then, and the clean-up after it is left in peace.)
+    When the latch trips and a hook is still being waited for one turn of the loop later, the scope is cancelled. (A
+    hook that let the signal unwind it has ended by then, and the clean-up after it is left in peace.)
 
     Args:
         latch: The run's.
