@@ -110,12 +110,14 @@ def _loop() -> Callable[[], Awaitable[int]]:
     async def run() -> int:
         same = 0
         async for chunk in _source(chunks):
-            out: Chunk | None = chunk
+            current = chunk
             for guard in guards:
-                out = guard(out)
+                out = guard(current)
                 if out is None:
                     break
-            same += out is chunk
+                current = out
+            else:
+                same += current is chunk
         return same
 
     return run

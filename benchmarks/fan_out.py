@@ -1,4 +1,7 @@
-"""Branches that run at once and are joined, against ``asyncio.TaskGroup``."""
+"""Branches that run at once and are joined, against ``asyncio.TaskGroup``.
+
+As in the chain, the steps take and give anything, and nothing is checked against a schema.
+"""
 
 from __future__ import annotations
 
@@ -16,21 +19,23 @@ __all__ = ["ROWS"]
 
 SLEEP = 0.010
 
+Function = Callable[[StepContext[Any]], Awaitable[Any]]
 
-def _branch(number: int) -> Callable[[StepContext[int]], Awaitable[int]]:
-    async def branch(ctx: StepContext[int]) -> int:
+
+def _branch(number: int) -> Function:
+    async def branch(ctx: StepContext[Any]) -> Any:
         return ctx.input + number
 
     return branch
 
 
-def _sleeper(ctx: StepContext[int]) -> Awaitable[int]:
-    return asyncio.sleep(SLEEP, ctx.input)
+async def _sleeper(ctx: StepContext[Any]) -> Any:
+    return await asyncio.sleep(SLEEP, ctx.input)
 
 
-def _workflow(functions: Sequence[Callable[[StepContext[int]], Awaitable[int]]]) -> Workflow[int, dict[str, Any]]:
+def _workflow(functions: Sequence[Function]) -> Workflow[Any, dict[str, Any]]:
     steps = [create_step(function, id=f"branch-{number}") for number, function in enumerate(functions)]
-    return create_workflow(id="fan-out", input_schema=int).parallel(steps).commit()
+    return create_workflow(id="fan-out").parallel(steps).commit()
 
 
 def _engine(width: int, times: int = 1) -> Callable[[], Awaitable[list[int]]]:
