@@ -49,7 +49,7 @@ class WorkflowBuilder(Generic[I_contra, Cur_co, O]):
         self._draft = draft
 
     @overload
-    def then(self, x: Step[Cur_co, N], /) -> WorkflowBuilder[I_contra, N, O]: ...  # type: ignore[misc]  # only checked
+    def then(self, x: Step[Cur_co, N], /) -> WorkflowBuilder[I_contra, N, O]: ...
     @overload
     def then(self, x: SupportsStep, /) -> WorkflowBuilder[I_contra, Any, O]: ...
     @overload

@@ -72,7 +72,7 @@ class Workflow(SupportsStep, Generic[I_contra, O_co]):
 
     async def run(
         self,
-        value: I_contra,  # type: ignore[misc]  # an input, only read
+        value: I_contra,
         /,
         *,
         request_context: RequestContext | None = None,
@@ -107,7 +107,7 @@ class Workflow(SupportsStep, Generic[I_contra, O_co]):
         return workflow_json(self)
 
     def to_networkx(self) -> nx.DiGraph[str]:
-        """The graph as a ``networkx.DiGraph``: nodes are step ids, nested ones by path; kind, label and schemas on each."""
+        """The graph as a ``networkx.DiGraph``: nodes are step ids (nested: paths) with kind, label, schemas."""
         from interlock.workflows.draw_networkx import workflow_networkx
 
         return workflow_networkx(self)
