@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Protocol, cast
-
-import structlog
-
-__all__ = ["Log", "log"]
+__all__ = ["warn"]
 
 
-class Log(Protocol):
-    """The part of a structlog logger that is used here."""
+def warn(event: str, **values: object) -> None:
+    """Log a warning. structlog is imported here, because most programs never log one and it is slow to import.
 
-    def warning(self, event: str, **values: object) -> object: ...
+    Args:
+        event: What happened, always in the same words.
+        **values: Ids and types that say where.
+    """
+    import structlog
 
-
-log: Log = cast("Log", structlog.get_logger("interlock"))
+    structlog.get_logger("interlock").warning(event, **values)

@@ -7,7 +7,7 @@ from typing import NoReturn
 
 from interlock.context import RequestContext
 from interlock.ids import new_id
-from interlock.tracing import log
+from interlock.tracing import warn
 from interlock.verdict import Latch, Phase, Tripwire, Violation
 
 __all__ = ["RunFacts", "Seat"]
@@ -82,7 +82,7 @@ class Seat:
         try:
             self.on_violation(violation)
         except Exception as error:
-            log.warning(
+            warn(
                 "on_violation failed",
                 processor_id=self.processor_id,
                 run_id=self.run.run_id,

@@ -1,22 +1,17 @@
 """Waiting for several branches at once: the first failure or tripwire stops the rest, and nothing is left running.
 
-On asyncio this is a join of our own over plain tasks. Failures are data in it, so it leaves no cancellation count on
-the host (a task group does, on 3.11), and it costs less per branch. Two rules keep it sound. Success counts down;
-everything else (a failure, the latch, an outside cancel) only *wakes* the host, which cancels the rest and waits for
-them. And the countdown is never trusted to a task that was cancelled before its first step: such a task never enters
-its wrapper. On trio the branches run in one of anyio's task groups.
+On asyncio this is a join of our own over plain tasks (:mod:`interlock.runtime.join_tasks`). On trio the branches run
+in one of anyio's task groups.
 """
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
 
 import anyio
 import sniffio
 
-from interlock.errors import RunError
 from interlock.verdict import Latch
 
 __all__ = ["call_soon", "join"]
@@ -37,7 +32,9 @@ async def join(jobs: Sequence[Job], latch: Latch) -> None:
         BaseException: What the first job to fail raised. Nothing, where the latch tripped: the caller looks at it.
     """
     if sniffio.current_async_library() == "asyncio":
-        await _join_tasks(jobs, latch)
+        from interlock.runtime.join_tasks import join_tasks  # asyncio is slow to import, and not every program has it
+
+        await join_tasks(jobs, latch)
     else:
         await _join_group(jobs, latch)
 
@@ -45,77 +42,12 @@ async def join(jobs: Sequence[Job], latch: Latch) -> None:
 def call_soon() -> Callable[[Callable[[], object]], object]:
     """What calls a function in the running event loop soon, from any thread."""
     if sniffio.current_async_library() == "asyncio":
+        import asyncio
+
         return asyncio.get_running_loop().call_soon_threadsafe
     import trio
 
     return trio.lowlevel.current_trio_token().run_sync_soon
-
-
-class _Tally:
-    """How a join stands."""
-
-    __slots__ = ("done", "failure", "left")
-
-    def __init__(self, left: int, done: asyncio.Future[None]) -> None:
-        self.left = left
-        self.done = done
-        self.failure: BaseException | None = None
-
-    def wake(self) -> None:
-        if not self.done.done():
-            self.done.set_result(None)
-
-    async def branch(self, job: Job) -> None:
-        try:
-            await job
-        except BaseException as error:
-            if self.failure is None:
-                self.failure = error
-            self.wake()
-        else:
-            self.left -= 1
-            if not self.left:
-                self.wake()
-
-
-async def _join_tasks(jobs: Sequence[Job], latch: Latch) -> None:
-    loop = asyncio.get_running_loop()
-    tally = _Tally(len(jobs), loop.create_future())
-    tasks = [loop.create_task(tally.branch(job)) for job in jobs]
-
-    def wake() -> None:
-        loop.call_soon_threadsafe(tally.wake)
-
-    latch.watch(wake)
-    canceled: asyncio.CancelledError | None = None
-    try:
-        await tally.done
-    except asyncio.CancelledError as error:
-        canceled = error
-    latch.unwatch(wake)
-    if tally.left:
-        canceled = await _stop(tasks, jobs) or canceled
-    if canceled is not None:
-        raise canceled
-    if tally.failure is not None and latch.tripwire is None:
-        raise _told(tally.failure)
-
-
-async def _stop(tasks: Sequence[asyncio.Task[None]], jobs: Sequence[Job]) -> asyncio.CancelledError | None:
-    """Cancel what still runs and wait for it, whatever happens meanwhile; give back an outside cancel that came."""
-    canceled: asyncio.CancelledError | None = None
-    rest = [task for task in tasks if not task.done()]
-    for task in rest:
-        task.cancel()
-    while rest:
-        try:
-            await asyncio.wait(rest)
-        except asyncio.CancelledError as error:
-            canceled = error
-        rest = [task for task in rest if not task.done()]
-    for job in jobs:
-        job.close()  # one whose task was cancelled before its first step was never awaited
-    return canceled
 
 
 async def _join_group(jobs: Sequence[Job], latch: Latch) -> None:
@@ -147,15 +79,8 @@ async def _join_group(jobs: Sequence[Job], latch: Latch) -> None:
     for job in jobs:
         job.close()
     if failure and latch.tripwire is None:
-        raise _told(failure[0])
+        raise failure[0]
 
 
 async def _nothing() -> None:
     return None
-
-
-def _told(failure: BaseException) -> BaseException:
-    """A branch that cancelled itself is a failure like any other; it must not look like an outside cancel."""
-    if isinstance(failure, asyncio.CancelledError):
-        return RunError("a branch cancelled itself (it raised CancelledError without having been cancelled)")
-    return failure
