@@ -56,7 +56,7 @@ class EchoModel(LanguageModel):
 
     @asynccontextmanager
     async def stream(self, request: ModelRequest) -> AsyncGenerator[AsyncIterator[Chunk]]:
-        """Answer. Entering lets other tasks run once, as a call over a network would."""
+        """Answer. Entering suspends once, as a call over a network would: a cancelled run ends there."""
         await anyio.lowlevel.checkpoint()
         yield ReadyChunks(echoed(request))
 

@@ -172,7 +172,7 @@ class ScriptedModel(LanguageModel):
 
     @asynccontextmanager
     async def stream(self, request: ModelRequest) -> AsyncGenerator[AsyncIterator[Chunk]]:
-        """Give the next answer. Entering lets other tasks run once, as a call over a network would."""
+        """Give the next answer. Entering suspends once, as a call over a network would: a cancelled run ends there."""
         self.requests.append(_snapshot(request))
         answer = await self._answer(request, number=self.calls)
         await anyio.lowlevel.checkpoint()

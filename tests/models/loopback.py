@@ -121,6 +121,10 @@ class LoopbackServer:
         return Handler
 
 
+Serve = Callable[..., LoopbackServer]
+"""The fixture ``serve``: a running server that plays the answers it is given."""
+
+
 class _Server(socketserver.ThreadingMixIn, HTTPServer):
     daemon_threads = True
     request_queue_size = 64
@@ -172,3 +176,7 @@ def cut(body: bytes, places: Sequence[int]) -> list[bytes]:
 def sent_messages(exchange: Exchange) -> list[dict[str, Any]]:
     """The messages of a request."""
     return cast("list[dict[str, Any]]", exchange.body["messages"])
+
+
+USAGE: dict[str, object] = {"choices": [], "usage": {"prompt_tokens": 3, "completion_tokens": 2}}
+HELLO = events(delta(role="assistant", content=""), delta(content="Hel"), delta(content="lo"), delta("stop"), USAGE)

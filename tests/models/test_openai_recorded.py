@@ -48,13 +48,6 @@ def cassettes(data_dir: Path) -> Path:
     return data_dir / "cassettes"
 
 
-@pytest.fixture(autouse=True)
-def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
-        monkeypatch.delenv(name, raising=False)
-        monkeypatch.delenv(name.lower(), raising=False)
-
-
 async def heard(model: LanguageModel, request: ModelRequest | None = None) -> tuple[list[Chunk], ModelError | None]:
     """All chunks of an answer, and the error that ended it."""
     chunks: list[Chunk] = []
@@ -67,7 +60,7 @@ async def heard(model: LanguageModel, request: ModelRequest | None = None) -> tu
     return chunks, None
 
 
-def model_at(base_url: str, client: httpx.AsyncClient | None = None, name: str = "m-1") -> OpenAIChatModel:
+def recorded_model(base_url: str, client: httpx.AsyncClient | None = None, name: str = "m-1") -> OpenAIChatModel:
     return OpenAIChatModel(name, base_url=base_url, api_key="sk-test", client=client)
 
 
@@ -85,7 +78,7 @@ def test_every_recorded_chat_exchange_is_replayed(cassettes: Path) -> None:
 async def test_a_recorded_answer_says_what_a_plain_reading_says(cassettes: Path, file: str, number: int) -> None:
     recorded = recording(cassettes, file, number)
     with LoopbackServer(replay(recorded)) as server:
-        chunks, error = await heard(model_at(server.url))
+        chunks, error = await heard(recorded_model(server.url))
     expected = said_by(recorded)
     if expected.error is not None:
         expected.finish_reason, expected.usage = "", (0, 0, 0, 0)
@@ -99,7 +92,7 @@ async def test_a_recorded_refusal_keeps_its_status_and_body(
 ) -> None:
     recorded = recording(cassettes, file, number)
     with LoopbackServer(replay(recorded)) as server:
-        chunks, error = await heard(model_at(server.url))
+        chunks, error = await heard(recorded_model(server.url))
     assert chunks == []
     assert error is not None
     assert (error.status, error.body, error.retryable) == (status, recorded.body, False)
@@ -112,7 +105,7 @@ async def test_an_error_in_a_recorded_stream_keeps_its_status_and_event(
 ) -> None:
     recorded = recording(cassettes, file, number)
     with LoopbackServer(replay(recorded)) as server:
-        _, error = await heard(model_at(server.url))
+        _, error = await heard(recorded_model(server.url))
     failing = failing_event(recorded)
     if failing is None:
         assert error is None
@@ -127,7 +120,7 @@ async def test_an_error_in_a_recorded_stream_keeps_its_status_and_event(
 async def test_what_is_sent_is_what_the_recorded_client_sent(cassettes: Path, file: str, number: int) -> None:
     recorded = recording(cassettes, file, number)
     with LoopbackServer(replay(recorded)) as server:
-        await heard(model_at(server.url, name=recorded.request["model"]), as_request(recorded.request))
+        await heard(recorded_model(server.url, name=recorded.request["model"]), as_request(recorded.request))
     sent = server.requests[0].body
     assert sent["stream"] is True
     assert without_known_differences(sent) == without_known_differences(recorded.request)
@@ -137,7 +130,7 @@ async def test_what_is_sent_is_what_the_recorded_client_sent(cassettes: Path, fi
 async def test_the_seal_of_recorded_reasoning_is_kept(cassettes: Path) -> None:
     recorded = recording(cassettes, "openrouter/test_openrouter_streaming_reasoning.yaml", 0)
     with LoopbackServer(replay(recorded)) as server:
-        chunks, _ = await heard(model_at(server.url))
+        chunks, _ = await heard(recorded_model(server.url))
     (seal,) = [chunk.signature for chunk in chunks if isinstance(chunk, ReasoningEnd)]
     assert seal is not None
     assert seal.startswith("Et0BCkgIChACGAIqQA2s7h7tA7IG35fb")
@@ -154,7 +147,7 @@ async def test_cuts_over_the_network_change_nothing(cassettes: Path, file: str, 
     plays = [replay(recorded, pieces) for pieces in (fine, *singly)]
     with LoopbackServer(replay(recorded), *plays) as server:
         async with httpx.AsyncClient() as client:
-            model = model_at(server.url, client)
+            model = recorded_model(server.url, client)
             (whole, failed), *others = [await heard(model) for _ in range(1 + len(plays))]
     assert whole or failed
     for chunks, error in others:
@@ -195,7 +188,7 @@ async def test_a_cut_at_any_byte_of_a_small_answer_changes_nothing(cassettes: Pa
     assert len(small) == 6
     for recorded, size in small:
         async with httpx.AsyncClient(transport=_Replay(recorded)) as client:
-            model = model_at("http://127.0.0.1/v1", client)
+            model = recorded_model("http://127.0.0.1/v1", client)
             whole, failed = await heard(model)
             for _ in range(1, size):
                 chunks, error = await heard(model)

@@ -267,6 +267,17 @@ async def test_an_error_while_held_ends_the_stream() -> None:
 
 
 @pytest.mark.anyio
+async def test_a_cancelled_run_ends_on_entering_as_with_a_network() -> None:
+    model = ScriptedModel(["a"])
+    with anyio.CancelScope() as scope:
+        scope.cancel()
+        async with model.stream(asking("Hello")):
+            pytest.fail("a cancelled run was answered")
+    assert scope.cancelled_caught
+    assert (model.calls, model.pulled, model.closed) == (1, 0, 0)
+
+
+@pytest.mark.anyio
 async def test_several_runs_may_use_one_model_at_once() -> None:
     model = ScriptedModel(lambda request: request.prompt[0].text)
     heard: list[str] = []
