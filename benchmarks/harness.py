@@ -28,6 +28,8 @@ _clock = time.perf_counter
 Work = Callable[[], object]
 """What is timed: a function, or a coroutine function. It returns its result, so that two of them can be compared."""
 
+Clock = Callable[[], float]
+
 Unit = Literal["×", "µs", "ms"]
 PER_SECOND: Final[Mapping[str, float]] = {"µs": 1e6, "ms": 1e3}
 
@@ -113,14 +115,20 @@ async def _ratio(
     ours, theirs = await _once(engine), await _once(hand)
     if not (same(ours, theirs) if same else ours == theirs):
         raise ValueError(f"the engine gave {ours!r:.200} and the hand-written form {theirs!r:.200}: not the same work")
-    pairs = await _pairs(engine, hand, effort)
+    pairs = await _pairs(engine, hand, effort, _clock)
     engine_us, hand_us = (statistics.median(times) * 1e6 / units for times in zip(*pairs, strict=True))
     value = statistics.median(ours / theirs for ours, theirs in pairs)
     return Measured(value, len(pairs), {"engine µs": engine_us, "hand µs": hand_us})
 
 
 def measure_cost(
-    engine: Work, effort: Effort, *, unit: Literal["µs", "ms"], units: int = 1, over: Work | None = None
+    engine: Work,
+    effort: Effort,
+    *,
+    unit: Literal["µs", "ms"],
+    units: int = 1,
+    over: Work | None = None,
+    clock: Clock | None = None,
 ) -> Measured:
     """What one unit costs on the nominal machine.
 
@@ -130,12 +138,13 @@ def measure_cost(
         unit: What the result is in.
         units: Steps, branches or chunks in one call.
         over: What is subtracted from each sample: the work that would be done without us.
+        clock: Gives the seconds that count; default: those that pass.
     """
-    return asyncio.run(_cost(engine, effort, PER_SECOND[unit], units, over))
+    return asyncio.run(_cost(engine, effort, PER_SECOND[unit], units, over, clock or _clock))
 
 
-async def _cost(engine: Work, effort: Effort, scale: float, units: int, over: Work | None) -> Measured:
-    pairs = await _pairs(engine, bare_loop(CALIBRATION_STEPS), effort, over=over)
+async def _cost(engine: Work, effort: Effort, scale: float, units: int, over: Work | None, clock: Clock) -> Measured:
+    pairs = await _pairs(engine, bare_loop(CALIBRATION_STEPS), effort, clock, over=over)
     value = statistics.median(ours / (bare / CALIBRATION_STEPS / NOMINAL_STEP) for ours, bare in pairs)
     raw = statistics.median(ours for ours, _ in pairs)
     step = statistics.median(bare for _, bare in pairs) / CALIBRATION_STEPS
@@ -168,32 +177,34 @@ async def _once(work: Work) -> object:
     return await cast("Awaitable[object]", work()) if inspect.iscoroutinefunction(work) else work()
 
 
-async def _pairs(first: Work, second: Work, effort: Effort, *, over: Work | None = None) -> list[tuple[float, float]]:
+async def _pairs(
+    first: Work, second: Work, effort: Effort, clock: Clock, *, over: Work | None = None
+) -> list[tuple[float, float]]:
     """Seconds a call of each, sampled in turn. ``over`` is sampled too, and subtracted from the first."""
     works = [first, second, *([over] if over else [])]
-    repeats = [await _repeats(work, effort.sample) for work in works]
+    repeats = [await _repeats(work, effort.sample, clock) for work in works]
     pairs: list[tuple[float, float]] = []
     end = _clock() + effort.seconds
     while len(pairs) < effort.pairs and (len(pairs) < 3 or _clock() < end):
         gc.collect()
-        times = [await _seconds(work, repeat) / repeat for work, repeat in zip(works, repeats, strict=True)]
+        times = [await _seconds(work, repeat, clock) / repeat for work, repeat in zip(works, repeats, strict=True)]
         pairs.append((times[0] - (times[2] if over else 0.0), times[1]))
     return pairs
 
 
-async def _repeats(work: Work, sample: float) -> int:
+async def _repeats(work: Work, sample: float, clock: Clock) -> int:
     """How often the work fits in a sample; measured warm."""
     await _once(work)
-    return max(1, round(sample / max(await _seconds(work, 1), 1e-9)))
+    return max(1, round(sample / max(await _seconds(work, 1, clock), 1e-9)))
 
 
-async def _seconds(work: Work, repeat: int) -> float:
+async def _seconds(work: Work, repeat: int, clock: Clock) -> float:
     if inspect.iscoroutinefunction(work):
-        begin = _clock()
+        begin = clock()
         for _ in range(repeat):
             await work()
-        return _clock() - begin
-    begin = _clock()
+        return clock() - begin
+    begin = clock()
     for _ in range(repeat):
         work()
-    return _clock() - begin
+    return clock() - begin

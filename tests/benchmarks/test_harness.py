@@ -129,6 +129,13 @@ def test_what_would_be_done_anyway_is_subtracted(clock: Clock, monkeypatch: pyte
     assert _cost(clock.work("ours", 70e-6), clock.work("over", 50e-6)) == pytest.approx(2)
 
 
+def test_another_clock_can_be_named(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(harness, "bare_loop", _steps_that_take(harness.NOMINAL_STEP, clock))
+    effort = Effort(pairs=3, seconds=1e9, sample=1e-9)
+    measured = measure_cost(clock.work("ours", 70e-6), effort, unit="µs", clock=lambda: 2 * clock.now)
+    assert measured.detail["unscaled"] == pytest.approx(140)
+
+
 def test_the_bare_loop_takes_every_step() -> None:
     assert asyncio.run(_awaited(bare_loop(17))) == 17
 
