@@ -52,14 +52,14 @@ class ScriptedReasoning:
     signature: str | None = None
 
 
-ScriptItem = str | ScriptedToolCall | ScriptedReasoning | Exception | Chunk | Callable[[], Awaitable[object]]
-"""One piece of an answer; a callable is awaited at its place of the stream and gives no chunk."""
+ScriptItem = str | ScriptedToolCall | ScriptedReasoning | Exception | Chunk | Callable[[], object]
+"""One piece of an answer; a callable is called at its place of the stream, awaited if need be, and gives no chunk."""
 
 ScriptAnswer = ScriptItem | Sequence[ScriptItem]
 ScriptEntry = ScriptAnswer | Callable[[ModelRequest], ScriptAnswer | Awaitable[ScriptAnswer]]
 Script = Sequence[ScriptEntry] | Callable[[ModelRequest], ScriptAnswer | Awaitable[ScriptAnswer]]
 
-_Move = Chunk | Exception | Callable[[], Awaitable[object]]
+_Move = Chunk | Exception | Callable[[], object]
 _CHUNKS: Final = cast("tuple[type, ...]", get_args(Chunk))
 _ALLOWED: Final = (
     "a text, a list of texts, ScriptedModel.tool_call(…), ScriptedModel.reasoning(…), an exception, ready chunks, "
@@ -83,8 +83,8 @@ class ScriptedModel(LanguageModel):
             ``reasoning(text)``            a reasoning part in one delta
             an exception                   raised on entering the stream; in a list: raised at its place
             chunks                         sent as the same objects
-            a list of these                one after the other; an ``async`` function of no arguments in it is awaited
-                                           at its place, which holds the stream there
+            a list of these                one after the other; a function of no arguments in it is called at its
+                                           place, and awaited if it is ``async``, which holds the stream there
             =============================  ==========================================================================
         name: The model's name.
         provider: The provider's name.
@@ -262,7 +262,9 @@ class _ScriptedStream(AsyncIterator[Chunk]):
                 self._next = len(self._moves)
                 raise move
             try:
-                await cast("Callable[[], Awaitable[object]]", move)()
+                done = cast("Callable[[], object]", move)()
+                if inspect.isawaitable(done):
+                    await done
             except Exception:
                 self._next = len(self._moves)
                 raise

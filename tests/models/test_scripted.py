@@ -227,10 +227,7 @@ async def test_the_last_chunk_ends_a_stream_even_where_nobody_asks_for_more() ->
 async def test_a_chunk_is_made_only_when_it_is_asked_for() -> None:
     reached: list[int] = []
 
-    async def reach() -> None:
-        reached.append(1)
-
-    model = ScriptedModel([["a", reach, "b"]])
+    model = ScriptedModel([["a", lambda: reached.append(1), "b"]])
     async with model.stream(asking("Hello")) as stream:
         await anext(stream)
         assert await anext(stream) == TextDelta("a", "0")
