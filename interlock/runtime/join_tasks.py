@@ -51,7 +51,10 @@ async def join_tasks(jobs: Sequence[Job], latch: Latch) -> None:
     """:func:`interlock.runtime.join.join` on asyncio."""
     loop = asyncio.get_running_loop()
     tally = _Tally(len(jobs), loop.create_future())
-    tasks = [loop.create_task(tally.branch(job)) for job in jobs]
+    if loop.get_task_factory() is None:  # what the loop itself would do, less its checks
+        tasks = [asyncio.Task(tally.branch(job), loop=loop) for job in jobs]
+    else:
+        tasks = [loop.create_task(tally.branch(job)) for job in jobs]
 
     def wake() -> None:
         loop.call_soon_threadsafe(tally.wake)

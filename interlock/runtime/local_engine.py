@@ -15,7 +15,7 @@ from interlock.processors.seat import RunFacts
 from interlock.runtime.lower import Place, hooks_in, lower
 from interlock.runtime.operations import Entry
 from interlock.runtime.strand import Execution, Operation, Strand, advance, drive
-from interlock.runtime.watchdog import Watchdog
+from interlock.runtime.watchdog import Watchdog, watchdog
 from interlock.schema import validate
 from interlock.verdict import AbortSignal, Phase
 from interlock.workflows import (
@@ -113,7 +113,7 @@ class LocalRun(Generic[I_contra, O_co]):
         """Stop it; the outcome is ``Canceled``. Does nothing once it has ended."""
         self._canceled = True
         if self._watchdog is not None:
-            self._watchdog.scope.cancel()
+            self._watchdog.cancel()
 
     async def _drive(self, strand: Strand, execution: Execution) -> BaseException | None:
         """Take the strand to its end; give back what ended it early."""
@@ -121,7 +121,7 @@ class LocalRun(Generic[I_contra, O_co]):
             awaitable = advance(strand)
             if awaitable is None:
                 return None
-            with Watchdog(execution.latch, lambda: execution.waiting) as self._watchdog:
+            with watchdog(execution.latch, lambda: execution.waiting) as self._watchdog:
                 await drive(strand, awaitable)
         except (Exception, AbortSignal) as error:
             return error

@@ -117,7 +117,7 @@ class HookOp:
         step: ProcessorStep,
         phase: Phase,
         path: str,
-        list: str,
+        list: str,  # noqa: A002
         order: tuple[int, ...],
     ) -> None:
         self.step = step

@@ -15,7 +15,7 @@ from interlock.messages import Chunk
 from interlock.runtime.agent_run import AgentRun
 from interlock.runtime.loop import run_loop, tripwire_chunk
 from interlock.runtime.result import AgentResult
-from interlock.runtime.watchdog import Watchdog
+from interlock.runtime.watchdog import Watchdog, watchdog
 
 __all__ = ["AgentStream"]
 
@@ -78,7 +78,7 @@ class AgentStream:
         """Stop the run, from any task of the same loop; the result's status is ``"canceled"``."""
         self._canceled = True
         if self._watchdog is not None:
-            self._watchdog.scope.cancel()
+            self._watchdog.cancel()
 
     async def _next(self) -> Chunk:
         run = self._opened()
@@ -92,7 +92,7 @@ class AgentStream:
             raise InterlockError("two tasks read this stream at once; one stream has one reader")
         chunk: Chunk | None = None
         try:
-            with Watchdog(run.facts.latch, run.points.is_waiting) as self._watchdog:
+            with watchdog(run.facts.latch, run.points.is_waiting) as self._watchdog:
                 try:
                     chunk = await anext(chunks)
                 except StopAsyncIteration:

@@ -1,55 +1,83 @@
-"""A scope that a tripwire can interrupt: for a hook that records a verdict, swallows the signal and waits on."""
+"""What interrupts a run from within: ``cancel()``, and a tripwire whose hook swallowed the signal and waits on."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from types import TracebackType
-from typing import Self
+from typing import Protocol, Self
 
 import anyio
+import sniffio
 
-from interlock.runtime.join import call_soon
 from interlock.verdict import Latch
 
-__all__ = ["Watchdog"]
+__all__ = ["Watchdog", "watchdog"]
 
 
-class Watchdog:
-    """A cancel scope around whatever may wait for hooks.
+class Watchdog(Protocol):
+    """A context manager around whatever may wait for hooks.
 
-    When the latch trips and a hook is still being waited for one turn of the loop later, the scope is cancelled. (A
-    hook that let the signal unwind it has ended by then, and the clean-up after it is left in peace.)
+    When the latch trips and a hook is still being waited for one turn of the loop later, what runs inside is
+    cancelled. (A hook that let the signal unwind it has ended by then, and the clean-up after it is left in peace.)
+    Leaving the context swallows that cancellation, and no other.
+    """
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None, /
+    ) -> bool: ...
+
+    def cancel(self) -> None:
+        """Cancel what runs inside; from any task or thread."""
+        ...
+
+
+def watchdog(latch: Latch, is_waiting: Callable[[], bool]) -> Watchdog:
+    """A watchdog for the running event loop.
 
     Args:
         latch: The run's.
         is_waiting: Whether a hook is being waited for in this task right now.
-
-    Attributes:
-        scope: The cancel scope; ``scope.cancel()`` stops the run from outside.
     """
+    if sniffio.current_async_library() == "asyncio":
+        from interlock.runtime.watchdog_task import TaskWatchdog  # asyncio is slow to import
 
-    __slots__ = ("_is_waiting", "_latch", "_soon", "scope")
+        return TaskWatchdog(latch, is_waiting)
+    return ScopeWatchdog(latch, is_waiting)
+
+
+class ScopeWatchdog:
+    """The watchdog on trio: a cancel scope."""
+
+    __slots__ = ("_is_waiting", "_latch", "_scope", "_soon")
 
     def __init__(self, latch: Latch, is_waiting: Callable[[], bool]) -> None:
+        import trio
+
         self._latch = latch
         self._is_waiting = is_waiting
-        self._soon = call_soon()
-        self.scope = anyio.CancelScope()
+        self._soon = trio.lowlevel.current_trio_token().run_sync_soon
+        self._scope = anyio.CancelScope()
 
     def __enter__(self) -> Self:
-        self.scope.__enter__()
+        self._scope.__enter__()
         self._latch.watch(self._wake)
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None, /
     ) -> bool:
         self._latch.unwatch(self._wake)
-        return bool(self.scope.__exit__(kind, error, traceback))
+        return bool(self._scope.__exit__(kind, error, traceback))
+
+    def cancel(self) -> None:
+        """Cancel what runs inside; from any task or thread."""
+        self._soon(self._scope.cancel)
 
     def _wake(self) -> None:
         self._soon(self._look)
 
     def _look(self) -> None:
         if self._is_waiting():
-            self.scope.cancel()
+            self._scope.cancel()
