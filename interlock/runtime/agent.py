@@ -39,6 +39,10 @@ class Agent:
 
         Each of the three lists may be a function of the request context, called once per run.
 
+    Attributes:
+        composed: The lists that are no functions, as they run.
+        per_run: The names of the lists that are functions.
+
     Raises:
         DefinitionError: A list, the model or a tool is none; all faults of a list at once.
 
@@ -79,9 +83,8 @@ class Agent:
             "error": error_processors,
         }
         fixed = {name: entries for name, entries in self.processor_lists.items() if not callable(entries)}
-        composed = ProcessorLists(fixed)
-        self.composed: ProcessorLists | None = composed if len(fixed) == len(self.processor_lists) else None
-        """The lists as they run; None where one depends on the request."""
+        self.composed = ProcessorLists(fixed)
+        self.per_run = [name for name in self.processor_lists if name not in fixed]
 
     async def generate(self, asked: Conversation, /, **options: Unpack[CallOptions]) -> AgentResult:
         """Run to the end and give the result. A tripwire does not raise: see ``result.tripwire``.

@@ -116,7 +116,7 @@ async def _lists(agent: Agent, options: CallOptions, request_context: RequestCon
     """The agent's lists as they were composed, unless the call brings its own or one is a function."""
     own: Mapping[str, ProcessorList] = agent.processor_lists
     given = {name: cast("ProcessorList", options.get(f"{name}_processors", own[name])) for name in _LISTS}
-    if agent.composed is not None and all(given[name] is own[name] for name in _LISTS):
+    if not agent.per_run and all(given[name] is own[name] for name in _LISTS):
         return agent.composed
     return ProcessorLists({name: await _entries(entries, request_context) for name, entries in given.items()})
 

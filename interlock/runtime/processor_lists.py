@@ -10,7 +10,7 @@ from interlock.processors.compose import ProcessorLike, compose
 from interlock.runtime.lower import Place, lower
 from interlock.runtime.strand import Operation
 from interlock.verdict import Phase
-from interlock.workflows import Plan, Workflow, acting_steps, specialise
+from interlock.workflows import NestedNode, Plan, Workflow, acting_steps, specialise
 
 __all__ = ["LISTS", "ProcessorLists"]
 
@@ -62,6 +62,14 @@ class ProcessorLists:
     def operations(self, phase: Phase) -> Sequence[Operation]:
         """The same as one chain of operations."""
         return self._at(phase).ops
+
+    def drawn(self, phase: Phase) -> Plan | None:
+        """What runs at a point, as one plan to look at; where several lists act, each is a frame of its own."""
+        plans = self.plans(phase)
+        if len(plans) < 2:
+            return plans[0][1] if plans else None
+        frames = [(self._workflows[name], plan) for name, plan in plans]
+        return Plan(str(phase), tuple(NestedNode(w.as_step(), plan) for w, plan in frames if w is not None))
 
     def _at(self, phase: Phase) -> _Composed:
         if phase not in self._composed:

@@ -1,0 +1,92 @@
+"""An agent drawn: the ten points of its run in order, each with the graph that runs there, around model and tools."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from interlock.runtime.processor_lists import LISTS, ProcessorLists
+from interlock.verdict import Phase
+from interlock.workflows.sections import Section, sections_json, sections_mermaid, sections_text
+
+if TYPE_CHECKING:
+    from interlock.runtime.agent import Agent
+
+__all__ = ["agent_json", "agent_mermaid", "agent_text"]
+
+_WHEN: Final[Mapping[Phase, str]] = {
+    Phase.INPUT: "once, before the loop",
+    Phase.INPUT_STEP: "every step",
+    Phase.LLM_REQUEST: "before each model call",
+    Phase.API_ERROR: "when a model call fails",
+    Phase.OUTPUT_STREAM: "every chunk",
+    Phase.LLM_RESPONSE: "when an answer is complete",
+    Phase.OUTPUT_STEP: "after each answer",
+    Phase.TOOL_CALL: "before each tool",
+    Phase.TOOL_RESULT: "after each tool",
+    Phase.OUTPUT_RESULT: "once, at the end",
+}
+
+_EDGES: Final = (
+    ("input", "input_step"),
+    ("input_step", "llm_request"),
+    ("llm_request", "model"),
+    ("model", "api_error"),
+    ("model", "output_stream"),
+    ("output_stream", "llm_response"),
+    ("llm_response", "output_step"),
+    ("output_step", "tool_call"),
+    ("tool_call", "tools"),
+    ("tools", "tool_result"),
+    ("tool_result", "input_step"),
+    ("output_step", "output_result"),
+)
+
+
+def agent_mermaid(agent: Agent) -> str:
+    """The agent as a Mermaid flowchart."""
+    return sections_mermaid(_title(agent), _sections(agent), _EDGES)
+
+
+def agent_text(agent: Agent) -> str:
+    """The agent drawn with lines."""
+    return sections_text(_title(agent), _sections(agent), _EDGES)
+
+
+def agent_json(agent: Agent) -> dict[str, Any]:
+    """The agent as a JSON object; see :func:`interlock.workflows.sections.sections_json`."""
+    return sections_json(_title(agent), _sections(agent), _EDGES)
+
+
+def _title(agent: Agent) -> str:
+    return f"agent {agent.id}"
+
+
+def _sections(agent: Agent) -> Sequence[Section]:
+    tools = ", ".join(tool.name for tool in agent.tools) or "no tools"
+    model = Section("model", "model", text=agent.model.id)
+    points = {phase: _point(phase, agent.composed, agent.per_run) for phase in Phase}
+    return [
+        points[Phase.INPUT],
+        points[Phase.INPUT_STEP],
+        points[Phase.LLM_REQUEST],
+        model,
+        points[Phase.API_ERROR],
+        points[Phase.OUTPUT_STREAM],
+        points[Phase.LLM_RESPONSE],
+        points[Phase.OUTPUT_STEP],
+        points[Phase.TOOL_CALL],
+        Section("tools", "tools", "all calls of a step at once", text=tools),
+        points[Phase.TOOL_RESULT],
+        points[Phase.OUTPUT_RESULT],
+    ]
+
+
+def _point(phase: Phase, lists: ProcessorLists, per_run: Sequence[str]) -> Section:
+    plan = lists.drawn(phase)
+    undecided = [name for name in LISTS[phase] if name in per_run]
+    note = _WHEN[phase]
+    if undecided:
+        note += f"; the {' and '.join(undecided)} list is given by a function, per run"
+    text = "decided per run" if undecided and plan is None else None
+    return Section(str(phase), str(phase), note, plan, text)
