@@ -8,9 +8,11 @@ from typing import Any, cast
 
 from benchmarks.harness import Effort, Measured, Row, measure_cost, measure_ratio
 from interlock.messages import Chunk, MessageList, TextDelta
-from interlock.processors import OutputStreamContext, Processor, ProcessorStepSchema
+from interlock.models import ScriptedModel
+from interlock.processors import OutputResultContext, OutputStreamContext, Processor, ProcessorStepSchema
 from interlock.processors.compose import ProcessorLike, compose
 from interlock.processors.seat import RunFacts
+from interlock.runtime import Agent
 from interlock.runtime.chunk_path import ChunkPath
 from interlock.runtime.strand import Execution
 from interlock.verdict import Phase
@@ -73,8 +75,14 @@ def _deltas() -> list[Chunk]:
     return [TextDelta("tok ") for _ in range(CHUNKS)]
 
 
+def _all_of_them(same: int) -> int:
+    if same != CHUNKS:
+        raise RuntimeError(f"only {same} of {CHUNKS} chunks came out as the same object")
+    return same
+
+
 def _engine(processors: Sequence[ProcessorLike]) -> Callable[[], Awaitable[int]]:
-    """All chunks through a path as the agent makes it; counts those that come out as the same object."""
+    """All chunks through a path as the agent makes it; each must come out as the same object."""
     composed = compose("output", processors)
     plan = None if composed is None else composed.plan_for(Phase.OUTPUT_STREAM)
     assert plan is not None
@@ -90,7 +98,7 @@ def _engine(processors: Sequence[ProcessorLike]) -> Callable[[], Awaitable[int]]
             if out is not chunk:
                 out = await cast("Awaitable[object]", out)
             same += out is chunk
-        return same
+        return _all_of_them(same)
 
     return run
 
@@ -163,18 +171,50 @@ def _against_the_loop(effort: Effort) -> Measured:
     return measure_ratio(_engine(_five(Plain)), _loop(), effort, units=CHUNKS)
 
 
-def _against_a_task_group(kind: type[Processor], *, waiting: bool) -> Callable[[Effort], Measured]:
-    return lambda effort: measure_ratio(_engine([merged(kind)]), _task_group(waiting=waiting), effort, units=CHUNKS)
+def _against_a_task_group(kind: type[Processor]) -> Callable[[Effort], Measured]:
+    hand = _task_group(waiting=kind is Waiting)
+    return lambda effort: measure_ratio(_engine([merged(kind)]), hand, effort, units=CHUNKS)
 
 
 def _each(make: Callable[[type[Processor]], Workflow[Any, Any]]) -> Callable[[Effort], Measured]:
     return lambda effort: measure_cost(_engine([make(Plain)]), effort, unit="µs", units=CHUNKS)
 
 
+class Elsewhere(Processor):
+    """Acts when the whole answer is there, and looks at no chunk."""
+
+    def process_output_result(self, ctx: OutputResultContext) -> None:
+        """Lets it pass."""
+
+
+def _agent(processors: Sequence[Processor]) -> Callable[[], Awaitable[int]]:
+    """All chunks through an agent's stream; each must come out as the same object."""
+    chunks = _deltas()
+    model = ScriptedModel(lambda _: chunks)
+    agent = Agent(id="streaming", model=model, output_processors=processors)
+    sent = {id(chunk) for chunk in chunks}
+
+    async def run() -> int:
+        same = 0
+        async with agent.stream("hello") as stream:
+            async for chunk in stream:
+                same += id(chunk) in sent
+        model.requests.clear()
+        return _all_of_them(same)
+
+    return run
+
+
+def _nobody_looks(effort: Effort) -> Measured:
+    """Against an agent without processors."""
+    return measure_ratio(_agent(_five(Elsewhere)), _agent([]), effort, units=CHUNKS)
+
+
 ROWS: Sequence[Row] = (
     Row("chunk through five plain processors", 4, 2, "×", _against_the_loop),
-    Row("chunk through five parallel async guards", 1.2, 0.8, "×", _against_a_task_group(Immediate, waiting=False)),
-    Row("the same, each waiting one turn", 1.2, 0.8, "×", _against_a_task_group(Waiting, waiting=True)),
+    Row("chunk through five parallel async guards", 1.2, 0.8, "×", _against_a_task_group(Immediate)),
+    Row("chunk through five parallel async guards that wait", 1.2, 0.8, "×", _against_a_task_group(Waiting)),
+    Row("chunk that none of five processors looks at", 1.15, 1.05, "×", _nobody_looks),
     Row("chunk through five parallel def guards and a map", 10, 3, "µs", _each(mapped)),
     Row("chunk through five parallel def guards and a merge", 10, 3, "µs", _each(merged)),
 )
