@@ -6,8 +6,6 @@ from collections.abc import Callable
 
 from interlock.errors import DefinitionError
 from interlock.models.base import LanguageModel
-from interlock.models.echo import EchoModel
-from interlock.models.openai_chat import OpenAIChatModel
 
 __all__ = ["ModelFactory", "register_provider", "resolve_model"]
 
@@ -76,9 +74,17 @@ def _known_providers() -> str:
 
 
 def _embedded(name: str) -> LanguageModel:
+    from interlock.models.echo import EchoModel
+
     if name != EchoModel.name:
         raise DefinitionError(f"there is no model 'embedded/{name}'; the embedded model is 'embedded/echo'")
     return EchoModel()
 
 
-_factories: dict[str, ModelFactory] = {"embedded": _embedded, "openai": OpenAIChatModel}
+def _openai(name: str) -> LanguageModel:
+    from interlock.models.openai_chat import OpenAIChatModel
+
+    return OpenAIChatModel(name)
+
+
+_factories: dict[str, ModelFactory] = {"embedded": _embedded, "openai": _openai}  # imported when first asked for

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 FLOORS: tuple[tuple[str, ...], ...] = (
-    ("errors", "schema", "ids", "context", "tracing", "verdict"),
+    ("errors", "schema", "ids", "context", "tracing", "verdict", "lazy"),
     ("steps", "messages", "storage"),
     ("workflows", "models", "tools"),
     ("memory",),
