@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from interlock.processors.guards.patterns import Pattern, PatternSet
@@ -79,9 +79,7 @@ class Score:
     names: tuple[str, ...]
 
 
-def weigh(
-    sightings: Iterable[Sighting], *, window: int, discount: Callable[[Sighting], float] | None = None
-) -> list[Score]:
+def weigh(sightings: Iterable[Sighting], *, window: int) -> list[Score]:
     """The strongest passage of a text, kind by kind.
 
     Signs count together when they stand within ``window`` characters of each other, as independent evidence does:
@@ -91,7 +89,6 @@ def weigh(
     Args:
         sightings: What was seen.
         window: Characters; a long text does not add up what stands pages apart.
-        discount: What to multiply a sighting's weight by, from the words around it.
 
     Example:
         >>> a, b = Clue("spam", "free", 0.5, "free"), Clue("spam", "now", 0.5, "now")
@@ -101,11 +98,10 @@ def weigh(
     half = max(1, window // 2)
     blocks: dict[int, dict[str, Sighting]] = {}
     for seen in sightings:
-        weight = seen.weight * (discount(seen) if discount is not None else 1.0)
         block = blocks.setdefault(seen.start // half, {})
         best = block.get(seen.clue.name)
-        if best is None or best.weight < weight:
-            block[seen.clue.name] = replace(seen, weight=weight)
+        if best is None or best.weight < seen.weight:
+            block[seen.clue.name] = seen
     strongest: dict[str, Score] = {}
     for n, block in blocks.items():
         passage = dict(block)

@@ -1,8 +1,8 @@
 """The kinds of prompt injection, and how a row of a table becomes a clue.
 
-The tables (``override_clues``, ``persona_clues``, ``leak_clues``) are written for casefolded text with look-alikes folded.
-Weights are judgements: what alone is proof is near 0.9; what honest texts say too is below 0.5, so that it takes two such
-signs and a bit. They were set looking at one half of the development data (docs/accuracy.md).
+The tables (``override_clues``, ``persona_clues``, ``leak_clues``) are written for casefolded text with look-alikes
+folded. Weights are judgements: what alone is proof is near 0.9; what honest texts say too is below 0.5, so that it
+takes two such signs and a bit. They were set looking at one half of the development data (docs/accuracy.md).
 """
 
 from __future__ import annotations

@@ -84,7 +84,8 @@ CLUES: Final[tuple[Clue, ...]] = (
                 "two-answers",
                 0.5,
                 r"\b(?:two|2) (?:[a-z]+ ){0,2}(?:responses|ways|paragraphs|answers|personalities|outputs)\b|"
-                r"\brespond as both\b|\b(?:both|one) (?:as|like) (?:chat ?gpt|gpt)\b|\[(?:gpt|chatgpt|classic|normal)\]",
+                r"\brespond as both\b|\b(?:both|one) (?:as|like) (?:chat ?gpt|gpt)\b|"
+                r"\[(?:gpt|chatgpt|classic|normal)\]",
             ),
             (
                 "fiction",

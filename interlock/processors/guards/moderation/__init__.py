@@ -1,0 +1,1 @@
+"""Categories, word lists and turns of phrase for moderation."""

@@ -1,0 +1,104 @@
+"""Moderation: abuse, threats, self-harm, sexual and violent content, by word lists offline or by a model."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Collection
+from typing import Literal, cast
+
+from interlock.models import LanguageModel
+from interlock.processors.base import Processor
+from interlock.processors.contexts import InputContext, OutputResultContext
+from interlock.processors.guards.model_judge import ModelJudge
+from interlock.processors.guards.moderation.categories import CATEGORIES, DESCRIPTIONS
+from interlock.processors.guards.moderation.rules import ModerationRules
+from interlock.processors.guards.options import checked
+from interlock.processors.guards.scope import EVERYTHING, Scope
+from interlock.processors.guards.text_judge import OnDetection, TextJudge
+from interlock.verdict import Violation
+
+__all__ = ["ModerationProcessor"]
+
+
+class ModerationProcessor(Processor):
+    """Stops content that a service does not want, in what users write and in the final answer.
+
+    Offline it reads graded word lists and turns of phrase: a baseline that catches plain abuse and misses irony, coded
+    language and other languages than English. With ``model`` the rules run first and the model judges the rest, in one
+    call for all texts.
+
+    Args:
+        categories: ``"hate"``, ``"hate/threatening"``, ``"harassment"``, ``"harassment/threatening"``, ``"self-harm"``,
+            ``"self-harm/intent"``, ``"self-harm/instructions"``, ``"sexual"``, ``"sexual/minors"``, ``"violence"``,
+            ``"violence/graphic"``; with a model also names of your own. Default: all of these.
+        model: A model that judges, or its ``"provider/name"``. Default: none, rules alone.
+        strategy: ``"block"`` stops the run; ``"filter"`` removes the message; ``"warn"`` reports and goes on.
+        threshold: Findings with this score or more count, from 0 to 1.
+        include_scores: Whether metadata carries the score of each category.
+        scope: Which roles and part kinds are read. Default: all.
+        on_detection: Called with each finding that counts and the context.
+        id, on_violation: As in :class:`Processor`.
+
+    Raises:
+        DefinitionError: An option that is none, or a category of your own without a model.
+
+    Example:
+        >>> ctx = InputContext("You are a worthless piece of garbage.")
+        >>> ModerationProcessor(strategy="filter").process_input(ctx)
+        >>> len(ctx.messages)
+        0
+    """
+
+    id = "moderation"
+
+    def __init__(
+        self,
+        *,
+        categories: Collection[str] | None = None,
+        model: LanguageModel | str | None = None,
+        strategy: Literal["block", "warn", "filter"] = "block",
+        threshold: float = 0.5,
+        include_scores: bool = False,
+        scope: Scope | None = None,
+        on_detection: OnDetection | None = None,
+        id: str | None = None,  # noqa: A002
+        on_violation: Callable[[Violation], object] | None = None,
+    ) -> None:
+        super().__init__(id=id, on_violation=on_violation)
+        chosen = checked(
+            type(self).__name__,
+            strategy=strategy,
+            strategies=("block", "warn", "filter"),
+            threshold=threshold,
+            kinds=categories,
+            known=cast("tuple[str, ...]", CATEGORIES),
+            named="category",
+            any_name=model is not None,
+        )
+        self._judge = TextJudge(
+            noun="moderation",
+            named="categories",
+            rules=ModerationRules(chosen),
+            detector=None if model is None else _model_judge(model, chosen),
+            strategy=strategy,
+            threshold=threshold,
+            scope=scope if scope is not None else EVERYTHING,
+            include_scores=include_scores,
+            on_detection=on_detection,
+        )
+
+    def process_input(self, ctx: InputContext) -> Awaitable[None] | None:
+        """Look at the new input messages. Gives something to await only where a model judges."""
+        return self._judge.judge(ctx)
+
+    def process_output_result(self, ctx: OutputResultContext) -> Awaitable[None] | None:
+        """Look at the response messages."""
+        return self._judge.judge(ctx)
+
+
+def _model_judge(model: LanguageModel | str, categories: Collection[str]) -> ModelJudge:
+    described = cast("dict[str, str]", DESCRIPTIONS)
+    return ModelJudge(
+        model,
+        task="Say which kinds of unwanted content each text holds.",
+        kinds={c: described.get(c, "as the name says") for c in categories},
+    )

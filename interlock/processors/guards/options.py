@@ -1,0 +1,56 @@
+"""Checks of what guards are built with: a wrong word is refused at once, with the words that will do."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import TypeVar, cast
+
+from interlock.errors import DefinitionError
+
+__all__ = ["checked"]
+
+K = TypeVar("K", bound=str)
+
+
+def checked(
+    subject: str,
+    *,
+    strategy: str,
+    strategies: Sequence[str],
+    threshold: float,
+    kinds: Collection[K] | None,
+    known: Sequence[K],
+    named: str = "kind",
+    any_name: bool = False,
+) -> tuple[K, ...]:
+    """The kinds that were asked for, in the order of ``known``.
+
+    Args:
+        subject: The guard, for the error.
+        strategy, strategies: What was chosen, and what can be.
+        threshold: From 0 to 1.
+        kinds: What was asked for; None: all that are known.
+        known: What can be asked for.
+        named: What a kind is called in errors.
+        any_name: Whether kinds that are not known will do.
+
+    Raises:
+        DefinitionError: All that is wrong.
+    """
+    faults: list[str] = []
+    if strategy not in strategies:
+        faults.append(f"strategy is one of {', '.join(strategies)}, not {strategy!r}")
+    if not 0.0 <= threshold <= 1.0:
+        faults.append(f"threshold lies between 0 and 1; got {threshold!r}")
+    chosen: tuple[K, ...] = tuple(known)
+    if kinds is not None:
+        asked = cast("Collection[K]", (kinds,)) if isinstance(kinds, str) else kinds
+        if not asked:
+            faults.append(f"no {named} is left to look for")
+        unknown = sorted(set(asked) - set(known))
+        if unknown and not any_name:
+            faults.append(f"no such {named}: {', '.join(map(repr, unknown))}; there are {', '.join(known)}")
+        chosen = (*(k for k in known if k in asked), *unknown)
+    if faults:
+        raise DefinitionError(faults, subject=subject)
+    return chosen
