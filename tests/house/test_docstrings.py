@@ -7,53 +7,68 @@ import importlib
 import inspect
 import pkgutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from types import ModuleType
 from typing import cast
 
 import pytest
 
 import interlock
+from interlock import errors, testing, verdict
 
 MODULES = sorted(
     info.name for info in pkgutil.walk_packages(interlock.__path__, "interlock.") if not info.name.endswith("__main__")
 )
 
 
-def _public(module: ModuleType) -> Iterator[tuple[str, object]]:
-    """The module's public functions and classes that are its own, and their public methods and properties."""
+def _named(module: ModuleType) -> Iterator[tuple[str, object]]:
+    """The functions and classes that a module's ``__all__`` names."""
     for name in cast("list[str]", getattr(module, "__all__", [])):
         value: object = getattr(module, name)
-        if not (inspect.isclass(value) or inspect.isfunction(value)) or value.__module__ != module.__name__:
-            continue
-        yield name, value
-        if inspect.isclass(value):
-            for attribute, member in cast("dict[str, object]", dict(vars(value))).items():
-                plain: object = getattr(member, "__func__", member)  # inside a class or static method
-                if not attribute.startswith("_") and (inspect.isfunction(plain) or isinstance(plain, property)):
-                    yield f"{name}.{attribute}", member
+        if inspect.isclass(value) or inspect.isfunction(value):
+            yield name, value
 
 
-def undocumented(module: ModuleType) -> list[str]:
-    """The public things of a module without a docstring. A method may inherit its base's."""
+@pytest.fixture(scope="module")
+def exported() -> set[object]:
+    """The classes that a user can import from a room: those whose methods a user calls."""
+    packages = [module for module in map(importlib.import_module, MODULES) if hasattr(module, "__path__")]
+    return {value for module in (interlock, errors, testing, verdict, *packages) for _, value in _named(module)}
+
+
+def _members(kind: type) -> Iterator[str]:
+    """The names of a class's own public methods and properties."""
+    for name, member in vars(kind).items():
+        plain: object = getattr(member, "__func__", member)  # inside a class or static method
+        if not name.startswith("_") and (inspect.isfunction(plain) or isinstance(plain, property)):
+            yield name
+
+
+def _own_docstring(value: object) -> str | None:
+    """A class's own words; a dataclass without any is given its signature, and that says nothing."""
+    if not isinstance(value, type):
+        return inspect.getdoc(value)
+    told = cast("str | None", value.__dict__.get("__doc__"))
+    return None if told and told.startswith(f"{value.__name__}(") else told
+
+
+def undocumented(module: ModuleType, exported: Container[object]) -> list[str]:
+    """What a module names and does not explain; of exported classes the methods too, unless a base explains them."""
     missing = [module.__name__] if not module.__doc__ else []
-    for name, value in _public(module):
-        own = inspect.getdoc(value)
-        if not own and "." in name:
-            owner, _, attribute = name.partition(".")
-            own = inspect.getdoc(getattr(getattr(module, owner), attribute))
-        # A dataclass without one is given its signature, a protocol or plain class its base's.
-        if inspect.isclass(value):
-            own = value.__dict__.get("__doc__")
-            own = None if own and own.startswith(f"{value.__name__}(") else own
-        if not own:
+    for name, value in _named(module):
+        if getattr(value, "__module__", None) != module.__name__:
+            continue  # told where it is defined
+        if not _own_docstring(value):
             missing.append(f"{module.__name__}.{name}")
+        if isinstance(value, type) and value in exported:
+            silent = [member for member in _members(value) if not inspect.getdoc(getattr(value, member))]
+            missing += [f"{module.__name__}.{name}.{member}" for member in silent]
     return missing
 
 
 @pytest.mark.parametrize("name", ["interlock", *MODULES])
-def test_everything_public_has_a_docstring(name: str) -> None:
-    assert undocumented(importlib.import_module(name)) == []
+def test_everything_public_has_a_docstring(name: str, exported: set[object]) -> None:
+    assert undocumented(importlib.import_module(name), exported) == []
 
 
 @pytest.mark.parametrize("name", ["interlock", *MODULES])
@@ -73,7 +88,7 @@ def test_a_public_thing_without_a_docstring_is_found(monkeypatch: pytest.MonkeyP
     monkeypatch.setitem(sys.modules, "made_up", module)  # a dataclass looks its module up
     source = '''
 from dataclasses import dataclass
-__all__ = ["A", "B", "f", "g"]
+__all__ = ["A", "B", "Child", "f", "g"]
 class A:
     """Documented."""
     def told(self): "Says so."
@@ -83,6 +98,7 @@ class A:
     def _own(self): ...
 class Child(A):
     """Documented."""
+    def told(self): ...
 @dataclass
 class B:
     x: int
@@ -91,4 +107,6 @@ def g():
     """Documented."""
 '''
     exec(compile(source, "made_up", "exec"), module.__dict__)
-    assert undocumented(module) == ["made_up", "made_up.A.bare", "made_up.A.seen", "made_up.B", "made_up.f"]
+    found = ["made_up", "made_up.A.bare", "made_up.A.seen", "made_up.B", "made_up.f"]
+    assert undocumented(module, list(vars(module).values())) == found
+    assert undocumented(module, ()) == ["made_up", "made_up.B", "made_up.f"]

@@ -9,6 +9,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeGuard
 
 import pytest
 
@@ -51,13 +52,27 @@ def _imports(tree: ast.AST, package: str) -> Iterator[Import]:
             case ast.ImportFrom():
                 # `from . import x` goes through the package that the dot stands for, whatever x is.
                 yield Import(_absolute(node.module or "", node.level, package), node.lineno)
-            case ast.Call(func=function, args=[ast.Constant(value=str(name)), *_]):
-                called = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
-                if called in ("import_module", "__import__", "find_spec", "lazy_import"):
-                    bare = name.lstrip(".")
-                    yield Import(_absolute(bare, len(name) - len(bare), package), node.lineno)
+            case ast.Call():
+                yield from (Import(target, node.lineno) for target in _called(node, package))
             case _:
                 pass
+
+
+def _called(call: ast.Call, package: str) -> Iterator[str]:
+    """The modules that a call imports, now or later."""
+    function = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    match function, call.args:
+        case (("import_module" | "__import__" | "find_spec"), [ast.Constant(value=str(name)), *_]):
+            bare = name.lstrip(".")
+            yield _absolute(bare, len(name) - len(bare), package)
+        case "lazily", [_, modules]:
+            yield from (str(node.value) for node in ast.walk(modules) if _is_module_name(node))
+        case _:
+            pass
+
+
+def _is_module_name(node: ast.AST) -> TypeGuard[ast.Constant]:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str) and "." in node.value
 
 
 def _room(module: str) -> str:
@@ -153,6 +168,11 @@ def test_a_house_in_order_has_no_violation(tmp_path: Path) -> None:
         ("workflows/x.py", "from importlib import import_module\nimport_module('interlock.cli')", "imports cli"),
         ("workflows/x.py", "__import__('interlock.runtime.agent')", "imports runtime"),
         ("workflows/x.py", "import importlib\nimportlib.import_module('..runtime', __package__)", "imports runtime"),
+        (
+            "models/__init__.py",
+            "from interlock.lazy import lazily\n__getattr__ = lazily(__name__, {'Agent': 'interlock.runtime.agent'})",
+            "models/__init__.py:2: models (floor 2) imports runtime",
+        ),
         ("runtime/x.py", "import interlock", "nobody inside imports the facade"),
         ("runtime/x.py", "from interlock import Agent", "nobody inside imports the facade"),
         ("runtime/x.py", "from .. import errors", "nobody inside imports the facade"),

@@ -40,6 +40,7 @@ NAMES: dict[str, tuple[str, ...]] = {
         "step",
         "tool",
     ),
+    "interlock.cli": ("app", "main"),
     "interlock.errors": (
         "AlreadyStarted",
         "BlockedError",
