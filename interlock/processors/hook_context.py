@@ -156,7 +156,7 @@ class HookContext:
         made._seat = seat
         return made
 
-    def changed_from(self, base: Self) -> bool:
+    def changed_from(self, base: HookContext) -> bool:
         """Whether the content differs from what it was forked from."""
         if self.message_list.changed_from(base.message_list):
             return True
@@ -165,7 +165,7 @@ class HookContext:
             for name in self.content
         )
 
-    def merge_forks(self, forks: Mapping[str, Self], prefer: str | None = None) -> Self:
+    def merge_forks(self, forks: Mapping[str, HookContext], prefer: str | None = None) -> Self:
         """Join forks of this context three-way.
 
         Args:

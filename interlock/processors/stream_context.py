@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping, Sequence
-from typing import ClassVar, Self
+from typing import ClassVar, Self, cast
 
 from interlock.errors import MergeConflict
 from interlock.messages import Chunk, Message, MessageList, ReasoningDelta, Source, TextDelta
@@ -118,18 +118,19 @@ class OutputStreamContext(HookContext):
         made._seat = seat
         return made
 
-    def changed_from(self, base: Self) -> bool:
+    def changed_from(self, base: HookContext) -> bool:
         """Whether something else goes on."""
-        return self.out is not base.out and self.out != base.out
+        return isinstance(base, OutputStreamContext) and self.out is not base.out and self.out != base.out
 
-    def merge_forks(self, forks: Mapping[str, Self], prefer: str | None = None) -> Self:
+    def merge_forks(self, forks: Mapping[str, HookContext], prefer: str | None = None) -> Self:
         """Join what the branches made of one chunk: dropped by any is dropped, text edits are joined.
 
         Raises:
             MergeConflict: Two branches made different things of it, and none is preferred.
         """
         merged = self.fork()
-        merged.out = merge_outs(self.out, {name: fork.out for name, fork in forks.items()}, prefer)
+        outs = {name: cast("OutputStreamContext", fork).out for name, fork in forks.items()}
+        merged.out = merge_outs(self.out, outs, prefer)
         return merged
 
 

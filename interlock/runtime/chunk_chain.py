@@ -26,17 +26,15 @@ class Stage(Protocol):
     waits_in_hook: bool
     """Whether waiting for it means waiting for the user's own code, in this very task."""
 
-    def call(self, target: Any, /) -> object:
-        """Look at ``target.chunk``; give back what goes on, or something to await that gives it."""
-        ...
+    def row(self) -> tuple[Callable[[Any], object], Any]:
+        """What is called for a chunk, and with what: its attribute ``chunk`` is set before.
 
-    @property
-    def target(self) -> Any:
-        """What ``call`` is given."""
+        The call gives what goes on, or something to await that gives it.
+        """
         ...
 
     def settle(self, chunk: Chunk, out: Any) -> Flow:
-        """What goes on, for what ``call`` gave (awaited) when that is not the chunk itself."""
+        """What goes on, for what the call gave (awaited) when that is not the chunk itself."""
         ...
 
     def failed(self, error: BaseException) -> BaseException:
@@ -58,7 +56,7 @@ class ChunkChain:
     def __init__(self, stages: Sequence[Stage], execution: Execution, *, root: bool = True) -> None:
         self.stages = tuple(stages)
         self.root = root
-        self._rows: tuple[tuple[Callable[[Any], object], Any], ...] = tuple((s.call, s.target) for s in stages)
+        self._rows: tuple[tuple[Callable[[Any], object], Any], ...] = tuple(stage.row() for stage in stages)
         self._execution = execution
         self._latch = execution.latch
         self._behind: dict[int, ChunkChain] = {}

@@ -179,7 +179,7 @@ class _Binding:
             case (_, MapNode(id=id_, function=function)):
                 reducer = (function, id_)
             case (_, StepNode(step=step)) if isinstance(step, FunctionStep):
-                reducer = (cast("FunctionStep[Any, Any]", step).function, step.id)
+                reducer = (step.function, step.id)
             case (_, MergeNode(prefer=preferred)):
                 prefer = preferred
             case _:

@@ -31,7 +31,6 @@ class HookStage:
     __slots__ = (
         "_execution",
         "_seat",
-        "call",
         "left_behind",
         "list",
         "order",
@@ -58,13 +57,16 @@ class HookStage:
         self.path = path
         self.list = list
         self.order = order
-        self.call = cast("Callable[[Any], object]", step.processor.process_output_stream)
         self._execution = execution
         self._seat = execution.seat(step.processor)
         self.target = context.seated(self._seat)
         self.verdict: Verdict = "passed"
         self.reason: str | None = None
         self.left_behind = False
+
+    def row(self) -> tuple[Callable[[Any], object], Any]:
+        """The hook, and its context."""
+        return self.processor.process_output_stream, self.target
 
     def settle(self, chunk: Chunk, out: object) -> Flow:
         """What goes on for what the hook returned."""
@@ -94,7 +96,7 @@ class HookStage:
 class FunctionStage:
     """A function step or a map that stands by itself: a context in, a context out."""
 
-    __slots__ = ("_context", "_execution", "_function", "_step_id", "call", "chunk", "path", "target")
+    __slots__ = ("_context", "_execution", "_function", "_step_context", "chunk", "path")
     waits_in_hook = True
 
     def __init__(
@@ -106,25 +108,25 @@ class FunctionStage:
         execution: Execution,
         run: StepRun,
     ) -> None:
-        self._step_id = step_id
         self.path = path
-        self._execution = execution
-        self._context = context.fork()
-        self._function = function
-        self.target = self
         self.chunk = context.chunk
-        step_context = StepContext(self._context, run, step_id)
+        self._execution = execution
+        self._context = context
+        self._function = function
+        self._step_context = StepContext(context, run, step_id)
 
-        def call(_: object) -> object:
-            self._context.chunk = self.chunk
-            self._context.out = (self.chunk,)
-            return function(step_context)
+    def row(self) -> tuple[Callable[[Any], object], Any]:
+        """The function behind its context, and this stage."""
+        return self._called, self
 
-        self.call = call
+    def _called(self, _: object) -> object:
+        self._context.chunk = self.chunk
+        self._context.out = (self.chunk,)
+        return self._function(self._step_context)
 
     def settle(self, chunk: Chunk, out: object) -> Flow:
         """What goes on: the context's ``out``."""
-        return flow_of(chunk, out, self._step_id)
+        return flow_of(chunk, out, self._step_context.step_id)
 
     def failed(self, error: BaseException) -> BaseException:
         """What is raised for an error of the function."""
@@ -164,7 +166,7 @@ class BlockStage:
         prefer: The branch that wins a conflict in a merge.
     """
 
-    __slots__ = ("_arms", "_contexts", "_execution", "_prefer", "_reducer", "_step_context", "chunk", "path", "target")
+    __slots__ = ("_arms", "_contexts", "_execution", "_prefer", "_reducer", "_step_context", "chunk", "path")
     waits_in_hook = False
 
     def __init__(
@@ -179,7 +181,6 @@ class BlockStage:
         prefer: str | None = None,
     ) -> None:
         self.path = path
-        self.target = self
         self.chunk = base.chunk
         self._arms = tuple(arms)
         self._execution = execution
@@ -188,7 +189,11 @@ class BlockStage:
         outputs = BranchOutputs(base, (), {arm.key: arm.context for arm in arms})
         self._step_context = StepContext(outputs, run, "" if reducer is None else reducer[1])
 
-    def call(self, _: object) -> object:
+    def row(self) -> tuple[Callable[[Any], object], Any]:
+        """All branches, and this stage."""
+        return self._branched, self
+
+    def _branched(self, _: object) -> object:
         """The chunk through all branches; gives what goes on, or something to await."""
         chunk = self.chunk
         same = (chunk,)

@@ -51,6 +51,7 @@ async def join_tasks(jobs: Sequence[Job], latch: Latch) -> None:
     """:func:`interlock.runtime.join.join` on asyncio."""
     loop = asyncio.get_running_loop()
     tally = _Tally(len(jobs), loop.create_future())
+    tasks: list[asyncio.Task[None]]
     if loop.get_task_factory() is None:  # what the loop itself would do, less its checks
         tasks = [asyncio.Task(tally.branch(job), loop=loop) for job in jobs]
     else:
@@ -77,7 +78,7 @@ async def join_tasks(jobs: Sequence[Job], latch: Latch) -> None:
 async def _stop(tasks: Sequence[asyncio.Task[None]], jobs: Sequence[Job]) -> asyncio.CancelledError | None:
     """Cancel what still runs and wait for it, whatever happens meanwhile; give back an outside cancel that came."""
     canceled: asyncio.CancelledError | None = None
-    rest = [task for task in tasks if not task.done()]
+    rest = {task for task in tasks if not task.done()}
     for task in rest:
         task.cancel()
     while rest:
@@ -85,7 +86,7 @@ async def _stop(tasks: Sequence[asyncio.Task[None]], jobs: Sequence[Job]) -> asy
             await asyncio.wait(rest)
         except asyncio.CancelledError as error:
             canceled = error
-        rest = [task for task in rest if not task.done()]
+        rest = {task for task in tasks if not task.done()}
     for job in jobs:
         job.close()  # one whose task was cancelled before its first step was never awaited
     return canceled

@@ -64,7 +64,7 @@ class Entry:
         )
 
 
-class StepOp:
+class StepOp(Operation):
     """A step made of a function."""
 
     __slots__ = ("check_input", "check_output", "function", "path", "step", "step_id")
@@ -106,7 +106,7 @@ class StepOp:
         return told
 
 
-class HookOp:
+class HookOp(Operation):
     """A processor's hook at one phase. It works on a fork; what it leaves there is what goes on."""
 
     __slots__ = ("hook", "list", "order", "path", "phase", "processor", "step", "step_id")
@@ -173,7 +173,7 @@ class HookOp:
         return told
 
 
-class NestedOp:
+class NestedOp(Operation):
     """A workflow inside a workflow."""
 
     __slots__ = ("ops", "step")
@@ -197,7 +197,7 @@ class NestedOp:
         return error
 
 
-class ParallelOp:
+class ParallelOp(Operation):
     """All arms at once, each on a fork of its own."""
 
     __slots__ = ("arms", "id", "order", "path")
@@ -253,7 +253,7 @@ class ParallelOp:
         return as_failure(strand.execution.latch, self.path, error, strand.execution.phase)
 
 
-class MapOp:
+class MapOp(Operation):
     """A function that reshapes what flows."""
 
     __slots__ = ("function", "id", "path")
@@ -279,7 +279,7 @@ class MapOp:
         return as_failure(strand.execution.latch, self.path, error, strand.execution.phase)
 
 
-class MergeOp:
+class MergeOp(Operation):
     """One value from the branches of the block before."""
 
     __slots__ = ("id", "path", "prefer")

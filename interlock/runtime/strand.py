@@ -189,10 +189,10 @@ def as_failure(latch: Latch, path: str, error: BaseException, phase: Phase | Non
 
     A recorded tripwire makes every error its consequence. Cancellation passes as it is: whoever cancelled must see it.
     """
-    if isinstance(error, Exception | AbortSignal | BaseExceptionGroup) and latch.tripwire is not None:
-        return error if isinstance(error, AbortSignal) else AbortSignal(latch.tripwire)
-    if isinstance(error, RunError):
+    if isinstance(error, AbortSignal) and latch.tripwire is not None:
         return error
-    if isinstance(error, Exception | AbortSignal):
+    if latch.tripwire is not None and isinstance(error, Exception | BaseExceptionGroup):
+        return AbortSignal(latch.tripwire)
+    if isinstance(error, Exception | AbortSignal) and not isinstance(error, RunError):
         return StepFailed(path, error, phase=phase)
-    return error
+    return cast("BaseException", error)
