@@ -86,7 +86,7 @@ class StepFailed(RunError):
         self.cause = cause
         self.attempt = attempt
         self.phase = phase
-        where = f"step {step_id!r}" + (f" in phase {phase!r}" if phase else "")
+        where = f"step {step_id!r}" + (f" in phase {str(phase)!r}" if phase else "")
         super().__init__(f"{where} failed (attempt {attempt}): {type(cause).__name__}: {cause}")
         self.__cause__ = cause
 
@@ -186,7 +186,8 @@ class BlockedError(InterlockError):
 
     def __init__(self, tripwire: Tripwire) -> None:
         self.tripwire = tripwire
-        super().__init__(f"blocked by {tripwire.processor_id!r} in phase {tripwire.phase!s}: {tripwire.reason}")
+        where = f" in phase {str(tripwire.phase)!r}" if tripwire.phase is not None else ""
+        super().__init__(f"blocked by {tripwire.processor_id!r}{where}: {tripwire.reason}")
 
 
 def _type_name(value: object) -> str:
