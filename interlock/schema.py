@@ -10,13 +10,14 @@ import functools
 import types
 import typing
 from collections.abc import Mapping
+from dataclasses import is_dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Final, Union, get_args, get_origin
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
-__all__ = ["UNSET", "Unset", "fits", "is_set", "schema_name", "validate"]
+__all__ = ["UNSET", "Unset", "fault_in_schema", "fits", "is_set", "is_union", "schema_name", "validate"]
 
 
 class Unset(Enum):
@@ -32,6 +33,7 @@ UNSET: Final = Unset.UNSET
 """No schema was given. (``None`` is one: it takes only ``None``.)"""
 
 _ANYTHING = (UNSET, Any, object)
+_VALUES: tuple[type, ...] = (str, bytes, int, float, Mapping, list, tuple, set)
 
 
 def is_set(schema: object) -> bool:
@@ -71,8 +73,20 @@ def validate(schema: Any, value: Any) -> Any:
     return _adapter(schema).validate_python(value)
 
 
+def fault_in_schema(schema: object) -> str | None:
+    """What is plainly wrong with a schema, or None. Whether pydantic knows the type shows when a value is checked."""
+    if isinstance(schema, _VALUES):
+        return f"a schema is a type, such as str or a pydantic model, not the {type(schema).__name__} {schema!r:.60}"
+    return None
+
+
 def schema_name(schema: object) -> str:
-    """How a schema is called in a drawing or an error."""
+    """How a schema is called in a drawing or an error.
+
+    Example:
+        >>> schema_name(dict[str, list[int] | None]), schema_name(UNSET)
+        ('dict[str, list[int] | None]', 'anything')
+    """
     if not is_set(schema):
         return "anything"
     if schema is None or schema is type(None):
@@ -80,34 +94,45 @@ def schema_name(schema: object) -> str:
     named = getattr(schema, "__interlock_name__", None)
     if isinstance(named, str):
         return named
-    if isinstance(schema, type) and get_origin(schema) is None:
-        return schema.__name__
-    args = get_args(schema)
-    if args and get_origin(schema) in (Union, types.UnionType):
+    origin, args = get_origin(schema), get_args(schema)
+    if origin is typing.Annotated:
+        return schema_name(args[0])
+    if is_union(schema):
         shared = {getattr(a, "__interlock_union__", None) for a in args}
         if len(shared) == 1 and (only := shared.pop()) is not None:
             return str(only)
         return " | ".join(schema_name(a) for a in args)
+    if args and isinstance(origin, type) and not isinstance(args[0], list):  # Callable's
+        return f"{origin.__name__}[{', '.join('...' if a is ... else schema_name(a) for a in args)}]"
+    name = getattr(schema, "__name__", None)
+    if origin is None and isinstance(name, str):
+        return name
     return str(schema).replace("typing.", "")
 
 
+def is_union(schema: object) -> bool:
+    """Whether a schema is a union of others (``X | Y``, ``Optional[X]``)."""
+    return get_origin(schema) in (Union, types.UnionType)
+
+
 def fits(given: Any, wanted: Any) -> bool:
-    """Whether a value of the one schema can be of the other. Where it cannot be told, True."""
+    """Whether every value of the one schema is of the other, or can be made so. Where it cannot be told, True.
+
+    Example:
+        >>> fits(bool, int), fits(str, int | None), fits(int | None, int), fits(list[str], list[int])
+        (True, False, False, False)
+    """
     if not is_set(given) or not is_set(wanted) or given == wanted:
         return True
     if get_origin(given) is typing.Annotated:
         return fits(get_args(given)[0], wanted)
     if get_origin(wanted) is typing.Annotated:
         return fits(given, get_args(wanted)[0])
-    if _is_union(given):
+    if is_union(given):
         return all(fits(one, wanted) for one in get_args(given))
-    if _is_union(wanted):
+    if is_union(wanted):
         return any(fits(given, one) for one in get_args(wanted))
     return _one_fits(_plain(given), _plain(wanted))
-
-
-def _is_union(schema: Any) -> bool:
-    return get_origin(schema) in (Union, types.UnionType)
 
 
 def _plain(schema: Any) -> Any:
@@ -118,10 +143,10 @@ def _one_fits(given: Any, wanted: Any) -> bool:
     given_class, wanted_class = get_origin(given) or given, get_origin(wanted) or wanted
     if not isinstance(given_class, type) or not isinstance(wanted_class, type):
         return True
-    if typing.is_typeddict(given_class) or typing.is_typeddict(wanted_class):
-        return typing.is_typeddict(given_class) == typing.is_typeddict(wanted_class) or _is_mapping(
-            given_class, wanted_class
-        )
+    if typing.is_typeddict(given_class):
+        given_class = dict
+    if typing.is_typeddict(wanted_class):
+        return issubclass(given_class, Mapping)
     if not _class_fits(given_class, wanted_class):
         return False
     given_args, wanted_args = get_args(given), get_args(wanted)
@@ -138,12 +163,9 @@ def _class_fits(given: type, wanted: type) -> bool:
         return True
     if given is int and wanted in (float, complex):
         return True
-    return _is_mapping(given) and not _is_builtin(wanted)  # a dict may be what a model is made of
+    return issubclass(given, Mapping) and _is_made_of_a_mapping(wanted)
 
 
-def _is_mapping(*classes: type) -> bool:
-    return any(issubclass(c, Mapping) for c in classes if not typing.is_typeddict(c))
-
-
-def _is_builtin(kind: type) -> bool:
-    return kind.__module__ in ("builtins", "typing", "collections.abc")
+def _is_made_of_a_mapping(kind: type) -> bool:
+    """Whether pydantic makes a value of this class out of a dict: a model, a dataclass, a named tuple."""
+    return hasattr(kind, "model_fields") or hasattr(kind, "_fields") or is_dataclass(kind)

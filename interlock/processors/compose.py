@@ -56,7 +56,7 @@ def _step_of(entry: object, place: str) -> Step[Any, Any] | str:
     if not isinstance(entry, SupportsStep):
         return f"{place} is a {type(entry).__name__}: a processor, a workflow of processors, or a step made of one"
     try:
-        made = entry.as_step()
+        made: Step[Any, Any] = entry.as_step()
     except DefinitionError as error:
         return f"{place}: {error}"
     if isinstance(made, WorkflowStep) and not fits(made.input_schema, ProcessorStepSchema):

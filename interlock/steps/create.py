@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Protocol, TypeVar, cast, get_args, get_origin, get_type_hints, overload
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from typing import Any, Protocol, TypeGuard, TypeVar, cast, get_args, get_origin, get_type_hints, overload
 
 from interlock.errors import DefinitionError
 from interlock.ids import fault_in_id, kebab
-from interlock.schema import UNSET, Unset
+from interlock.schema import UNSET, Unset, fault_in_schema
 from interlock.steps.context import StepContext
 from interlock.steps.step import FunctionStep, Step, SupportsStep
 
@@ -29,12 +30,14 @@ class StepMaker(Protocol):
 
 @overload
 def create_step(
-    x: SupportsStep,
+    x: SupportsStep[I, O],
     *,
     id: str | None = None,
+    input_schema: object = UNSET,
+    output_schema: object = UNSET,
     description: str | None = None,
     metadata: Mapping[str, object] | None = None,
-) -> Step[Any, Any]: ...
+) -> Step[I, O]: ...
 @overload
 def create_step(
     x: Callable[[StepContext[I]], Awaitable[O]],
@@ -75,14 +78,14 @@ def create_step(
         metadata: For whoever draws or lists workflows.
 
     Raises:
-        DefinitionError: It can be no step, or the id is no id.
+        DefinitionError: It can be no step, the id is no id, or a schema no type.
 
     Example:
         >>> shout = create_step(lambda ctx: ctx.input.upper(), id="shout", input_schema=str, output_schema=str)
         >>> shout
         <Step 'shout' (function): str -> str>
     """
-    if isinstance(x, SupportsStep):
+    if _supports_step(x):
         return _from_subject(x, id, input_schema, output_schema, description, metadata)
     if inspect.isclass(x) or not callable(x):
         raise DefinitionError(
@@ -90,6 +93,7 @@ def create_step(
             + (f" (an instance: {x.__name__}(…))" if inspect.isclass(x) else "")
         )
     found_input, found_output = _annotated_schemas(x)
+    _check_schemas(input_schema, output_schema)
     return FunctionStep(
         _checked_id(id if id is not None else _name_of(x)),
         cast("Callable[[StepContext[Any]], Any]", x),
@@ -146,6 +150,10 @@ def step(
     return made if function is None else made(function)
 
 
+def _supports_step(x: object) -> TypeGuard[SupportsStep]:
+    return isinstance(x, SupportsStep)
+
+
 def _from_subject(
     x: SupportsStep,
     id: str | None,  # noqa: A002
@@ -155,6 +163,7 @@ def _from_subject(
     metadata: Mapping[str, object] | None,
 ) -> Step[Any, Any]:
     made = x.as_step()
+    _check_schemas(input_schema, output_schema)
     changes: dict[str, object] = {}
     if id is not None:
         changes["id"] = _checked_id(id)
@@ -167,6 +176,13 @@ def _from_subject(
     return made.altered(**changes) if changes else made
 
 
+def _check_schemas(input_schema: object, output_schema: object) -> None:
+    given = (("input_schema", input_schema), ("output_schema", output_schema))
+    faults = [f"{name}: {fault}" for name, schema in given if (fault := fault_in_schema(schema)) is not None]
+    if faults:
+        raise DefinitionError(faults, subject="step")
+
+
 def _checked_id(value: object) -> str:
     fault = fault_in_id(value)
     if fault is not None:
@@ -175,6 +191,8 @@ def _checked_id(value: object) -> str:
 
 
 def _name_of(function: object) -> str:
+    while isinstance(function, functools.partial):
+        function = cast("functools.partial[object]", function).func
     name = getattr(function, "__name__", None)
     if name == "<lambda>":
         raise DefinitionError("a lambda has no name: pass id=…", subject="step")
@@ -193,10 +211,17 @@ def _annotated_schemas(function: object) -> tuple[Any, Any]:
         hints = get_type_hints(target, include_extras=True)
     except (NameError, TypeError, AttributeError):  # names known only to type checkers, or local ones
         return UNSET, UNSET
-    given = hints.pop("return", UNSET)
+    given = _awaited(hints.pop("return", UNSET))
     contexts = [get_args(h)[0] for h in hints.values() if get_origin(h) is StepContext]
     wanted = contexts[0] if contexts else UNSET
     return _no_typevar(wanted), _no_typevar(given)
+
+
+def _awaited(schema: Any) -> Any:
+    """What a ``def`` that returns an awaitable gives once that is awaited, as a step's result is."""
+    if get_origin(schema) in (Awaitable, Coroutine) and get_args(schema):
+        return get_args(schema)[-1]
+    return UNSET if schema in (Awaitable, Coroutine) else schema
 
 
 def _no_typevar(schema: Any) -> Any:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import copy
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, ClassVar, Generic, Self, TypeVar
+from typing import Any, ClassVar, Generic, Self
+
+from typing_extensions import TypeVar
 
 from interlock.schema import UNSET, schema_name
 from interlock.steps.context import StepContext
@@ -13,19 +15,22 @@ from interlock.verdict import Phase
 
 __all__ = ["FunctionStep", "Step", "SupportsStep"]
 
-I_contra = TypeVar("I_contra", contravariant=True)
-O_co = TypeVar("O_co", covariant=True)
+I_contra = TypeVar("I_contra", contravariant=True, default=Any)
+O_co = TypeVar("O_co", covariant=True, default=Any)
 
 
-class SupportsStep(ABC):
-    """Anything that can stand in a workflow: a step, a processor, a workflow."""
+class SupportsStep(ABC, Generic[I_contra, O_co]):
+    """Anything that can stand in a workflow: a step, a processor, a workflow.
+
+    Type parameters: what it takes, what it gives; without them, anything.
+    """
 
     @abstractmethod
-    def as_step(self) -> Step[Any, Any]:
+    def as_step(self) -> Step[I_contra, O_co]:
         """The step that stands for this object, always the same one."""
 
 
-class Step(SupportsStep, Generic[I_contra, O_co]):
+class Step(SupportsStep[I_contra, O_co]):
     """One unit of a workflow. Steps compare by identity and can be keys.
 
     Attributes:

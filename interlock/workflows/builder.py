@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar, cast, overload
 
 from interlock.errors import DefinitionError
+from interlock.ids import kebab
 from interlock.schema import UNSET
-from interlock.steps import Step, StepContext, SupportsStep, create_step
+from interlock.steps import StepContext, SupportsStep, create_step
 from interlock.workflows.check import faults_in
 from interlock.workflows.nodes import MapNode, MergeNode, NestedNode, Node, ParallelNode, Plan, StepNode
 from interlock.workflows.workflow import Workflow, WorkflowStep
@@ -20,9 +22,6 @@ Cur_co = TypeVar("Cur_co", covariant=True)
 O = TypeVar("O")  # noqa: E741
 I = TypeVar("I")  # noqa: E741
 N = TypeVar("N")
-
-StepLike = SupportsStep | Callable[[StepContext[Any]], Any]
-"""What ``then`` and ``parallel`` take besides steps: processors, workflows, functions."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +35,6 @@ class _Draft:
     metadata: Mapping[str, object]
     nodes: tuple[Node, ...] = ()
     faults: tuple[str, ...] = ()
-    arm_schemas: Mapping[int, Mapping[str, tuple[Any, Any]]] = field(default_factory=dict[int, Any])
 
 
 class WorkflowBuilder(Generic[I_contra, Cur_co, O]):
@@ -49,9 +47,7 @@ class WorkflowBuilder(Generic[I_contra, Cur_co, O]):
         self._draft = draft
 
     @overload
-    def then(self, x: Step[Cur_co, N], /) -> WorkflowBuilder[I_contra, N, O]: ...
-    @overload
-    def then(self, x: SupportsStep, /) -> WorkflowBuilder[I_contra, Any, O]: ...
+    def then(self, x: SupportsStep[Cur_co, N], /) -> WorkflowBuilder[I_contra, N, O]: ...
     @overload
     def then(self, x: Callable[[StepContext[Cur_co]], Awaitable[N]], /) -> WorkflowBuilder[I_contra, N, O]: ...
     @overload
@@ -62,10 +58,11 @@ class WorkflowBuilder(Generic[I_contra, Cur_co, O]):
         Args:
             x: A step, processor, workflow, or a function of :class:`StepContext`.
         """
-        made = self._step(x)
-        return self._fault(made) if isinstance(made, str) else self._with(_node_for(made))
+        return self._with(*self._node(x, f"node {len(self._draft.nodes) + 1}"))
 
-    def parallel(self, branches: Sequence[StepLike], /) -> WorkflowBuilder[I_contra, dict[str, Any], O]:
+    def parallel(
+        self, branches: Sequence[SupportsStep[Cur_co, Any] | Callable[[StepContext[Cur_co]], Any]], /
+    ) -> WorkflowBuilder[I_contra, dict[str, Any], O]:
         """Run all branches at once, each on its own fork of the input.
 
         Gives ``{step id: output}`` in list order, whatever order they finish in. The first branch that aborts or fails
@@ -74,14 +71,14 @@ class WorkflowBuilder(Generic[I_contra, Cur_co, O]):
         Args:
             branches: Steps, processors, workflows or functions; their ids are the keys.
         """
-        made = [self._step(x) for x in branches]
-        steps = [one for one in made if not isinstance(one, str)]
-        faults = (*self._draft.faults, *(one for one in made if isinstance(one, str)))
-        node = ParallelNode(self._fresh("parallel"), tuple(Plan(s.id, (_node_for(s),)) for s in steps))
-        schemas = {**self._draft.arm_schemas, id(node): {s.id: (s.input_schema, s.output_schema) for s in steps}}
-        return WorkflowBuilder(
-            replace(self._draft, faults=faults, arm_schemas=schemas, nodes=(*self._draft.nodes, node))
-        )
+        place = f"node {len(self._draft.nodes) + 1} (parallel)"
+        given = cast("object", branches)
+        if isinstance(given, str | Mapping) or not isinstance(given, Iterable):
+            fault = f"{place}: .parallel() takes a list of steps, not {type(branches).__name__}: .parallel([a, b])"
+            return self._with(ParallelNode("parallel", (Plan(kebab(place), (_unknown(place),)),)), fault)
+        made = [self._node(x, f"{place}, branch {number}") for number, x in enumerate(branches, 1)]
+        arms = tuple(Plan(node.id, (node,)) for node, *_ in made)
+        return self._with(ParallelNode("parallel", arms), *(fault for _, *faults in made for fault in faults))
 
     @overload
     def map(self, function: Callable[[StepContext[Cur_co]], Awaitable[N]], /) -> WorkflowBuilder[I_contra, N, O]: ...
@@ -94,8 +91,9 @@ class WorkflowBuilder(Generic[I_contra, Cur_co, O]):
             function: ``def`` or ``async def``; ``ctx.input`` is what flows.
         """
         if not callable(cast("object", function)):
-            return self._fault(f".map() takes a function, not {type(function).__name__}")
-        return self._with(MapNode(self._fresh("map"), function))
+            place = f"node {len(self._draft.nodes) + 1} (map)"
+            return self._with(_unknown(place), f"{place}: .map() takes a function, not {type(function).__name__}")
+        return self._with(MapNode("map", function))
 
     def merge(self, *, prefer: str | SupportsStep | None = None) -> WorkflowBuilder[I_contra, Any, O]:
         """Join the branches of the parallel block before: every branch's edits, three-way.
@@ -108,17 +106,19 @@ class WorkflowBuilder(Generic[I_contra, Cur_co, O]):
                 it that fails the run with ``MergeConflict``.
         """
         winner = prefer.as_step().id if isinstance(prefer, SupportsStep) else prefer
-        return self._with(MergeNode(self._fresh("merge"), winner))
+        return self._with(MergeNode("merge", winner))
 
-    def commit(self) -> Workflow[I_contra, O]:
+    def commit(self: WorkflowBuilder[I_contra, O, O]) -> Workflow[I_contra, Cur_co | O]:
         """Check everything and freeze.
+
+        Maps, merges and parallel blocks are named here: ``map``, ``map-2``, …, beside the ids of the steps.
 
         Raises:
             DefinitionError: With every fault found, not only the first.
         """
         d = self._draft
-        plan = Plan(d.id, d.nodes)
-        faults = [*d.faults, *faults_in(plan, d.input_schema, d.output_schema, d.arm_schemas)]
+        plan = Plan(d.id, _named(d.nodes))
+        faults = [*d.faults, *faults_in(plan, d.input_schema, d.output_schema)]
         if faults:
             raise DefinitionError(faults, subject=f"workflow {d.id!r}")
         return Workflow(
@@ -132,33 +132,44 @@ class WorkflowBuilder(Generic[I_contra, Cur_co, O]):
     def __repr__(self) -> str:
         return f"<WorkflowBuilder {self._draft.id!r}: {len(self._draft.nodes)} nodes, not committed>"
 
-    def _step(self, x: Any) -> Step[Any, Any] | str:
-        """The step that ``x`` can be, or what is wrong with it."""
-        place = f"node {len(self._draft.nodes) + 1}"
+    def _node(self, x: object, place: str) -> tuple[Node, *tuple[str, ...]]:
+        """The node that ``x`` can be; where it can be none, one that stands for it and what is wrong with it."""
         if isinstance(x, WorkflowBuilder):
-            inner = cast("WorkflowBuilder[Any, Any, Any]", x)._draft.id
-            return f"{place}: the workflow {inner!r} is not committed: call .commit() on it first"
+            return _unknown(
+                place
+            ), f"{place}: the workflow {x._draft.id!r} is not committed: call .commit() on it first"
         try:
-            made: Step[Any, Any] = create_step(x)
+            step = create_step(cast("SupportsStep", x))
         except DefinitionError as error:
-            return f"{place}: {'; '.join(error.faults)}"
-        return made
+            return _unknown(place), *(f"{place}: {fault}" for fault in error.faults)
+        return (NestedNode(step, step.workflow.plan) if isinstance(step, WorkflowStep) else StepNode(step),)
 
-    def _fault(self, fault: str) -> WorkflowBuilder[I_contra, Any, O]:
-        return WorkflowBuilder(replace(self._draft, faults=(*self._draft.faults, fault)))
-
-    def _with(self, node: Node) -> WorkflowBuilder[I_contra, Any, O]:
-        return WorkflowBuilder(replace(self._draft, nodes=(*self._draft.nodes, node)))
-
-    def _fresh(self, kind: str) -> str:
-        count = sum(node.id == kind or node.id.startswith(f"{kind}-") for node in self._draft.nodes)
-        return kind if count == 0 else f"{kind}-{count + 1}"
+    def _with(self, node: Node, *faults: str) -> WorkflowBuilder[I_contra, Any, O]:
+        draft = self._draft
+        return WorkflowBuilder(replace(draft, nodes=(*draft.nodes, node), faults=(*draft.faults, *faults)))
 
 
-def _node_for(step: Step[Any, Any]) -> Node:
-    if isinstance(step, WorkflowStep):
-        return NestedNode(step, step.workflow.plan)
-    return StepNode(step)
+def _unknown(place: str) -> Node:
+    """Stands for what could not be made, so that its neighbours are not blamed for its absence."""
+    return MapNode(kebab(place), lambda ctx: ctx.input)
+
+
+def _named(nodes: Sequence[Node]) -> tuple[Node, ...]:
+    """The nodes with ids for those that are no steps, none of which is a step's."""
+    taken = {arm.id for node in nodes if isinstance(node, ParallelNode) for arm in node.arms}
+    taken |= {node.id for node in nodes if isinstance(node, StepNode | NestedNode)}
+    counts: Counter[str] = Counter()
+    named: list[Node] = []
+    for node in nodes:
+        match node:
+            case StepNode() | NestedNode():
+                named.append(node)
+            case ParallelNode(id=kind) | MapNode(id=kind) | MergeNode(id=kind):
+                counts[kind] += 1
+                while (name := kind if counts[kind] == 1 else f"{kind}-{counts[kind]}") in taken:
+                    counts[kind] += 1
+                named.append(replace(node, id=name))
+    return tuple(named)
 
 
 @overload

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, cast
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
 from interlock.context import RequestContext
 from interlock.schema import UNSET, schema_name
@@ -23,7 +24,7 @@ I_contra = TypeVar("I_contra", contravariant=True)
 O_co = TypeVar("O_co", covariant=True)
 
 
-class Workflow(SupportsStep, Generic[I_contra, O_co]):
+class Workflow(SupportsStep[I_contra, O_co]):
     """A graph of steps. Made by ``create_workflow(…)…commit()``; never changes afterwards.
 
     Attributes:
@@ -47,7 +48,7 @@ class Workflow(SupportsStep, Generic[I_contra, O_co]):
         self.input_schema = input_schema
         self.output_schema = output_schema
         self.description = description
-        self.metadata: Mapping[str, object] = metadata or {}
+        self.metadata: Mapping[str, object] = MappingProxyType(dict(metadata or {}))
         self._step = WorkflowStep(self)
         self._phase_plans: dict[Phase, Plan | None] = {}
 
