@@ -1,5 +1,8 @@
 """What a processor is, its ten contexts, and every processor that comes with the library."""
 
+from typing import TYPE_CHECKING
+
+from interlock.lazy import lazily
 from interlock.processors.base import HOOKS, Processor, ProcessorStep
 from interlock.processors.changes import (
     CachedResponse,
@@ -26,29 +29,57 @@ from interlock.processors.contexts import (
 )
 from interlock.processors.progress import RunResult, StepResult
 
+if TYPE_CHECKING:
+    from interlock.processors.guards.finding import Detector, Finding
+    from interlock.processors.guards.moderation_processor import ModerationProcessor
+    from interlock.processors.guards.pii_detector import PIIDetector
+    from interlock.processors.guards.prompt_injection_detector import PromptInjectionDetector
+    from interlock.processors.guards.scope import Scope
+    from interlock.processors.shaping.unicode_normalizer import UnicodeNormalizer
+else:  # what only one processor needs is imported with that processor
+    __getattr__ = lazily(
+        __name__,
+        {
+            "Detector": "interlock.processors.guards.finding",
+            "Finding": "interlock.processors.guards.finding",
+            "ModerationProcessor": "interlock.processors.guards.moderation_processor",
+            "PIIDetector": "interlock.processors.guards.pii_detector",
+            "PromptInjectionDetector": "interlock.processors.guards.prompt_injection_detector",
+            "Scope": "interlock.processors.guards.scope",
+            "UnicodeNormalizer": "interlock.processors.shaping.unicode_normalizer",
+        },
+    )
+
 __all__ = [
     "HOOKS",
     "APIErrorContext",
     "CachedResponse",
     "Changes",
     "Deny",
+    "Detector",
+    "Finding",
     "InputContext",
     "InputStepContext",
     "LLMRequestContext",
     "LLMResponseContext",
+    "ModerationProcessor",
     "OutputResultContext",
     "OutputStepContext",
     "OutputStreamContext",
+    "PIIDetector",
     "PhaseContext",
     "Processor",
     "ProcessorStep",
     "ProcessorStepSchema",
+    "PromptInjectionDetector",
     "RequestChanges",
     "RunResult",
+    "Scope",
     "StepChanges",
     "StepResult",
     "ToolCallChanges",
     "ToolCallContext",
     "ToolResultChanges",
     "ToolResultContext",
+    "UnicodeNormalizer",
 ]
