@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any
 
 from interlock.errors import DefinitionError
 from interlock.processors.base import Processor, ProcessorStep
 from interlock.processors.contexts import ProcessorStepSchema
 from interlock.schema import fits
-from interlock.steps import Step, SupportsStep
+from interlock.steps import Step
+from interlock.steps.step import supports_step
 from interlock.workflows import Workflow, WorkflowStep, acting_steps, create_workflow
 
 __all__ = ["ProcessorLike", "compose"]
@@ -53,15 +54,15 @@ def compose(name: str, entries: Sequence[ProcessorLike]) -> Workflow[Any, Any] |
 
 
 def _step_of(entry: object, place: str) -> Step[Any, Any] | str:
-    if not isinstance(entry, SupportsStep):
+    if not supports_step(entry):
         return f"{place} is a {type(entry).__name__}: a processor, a workflow of processors, or a step made of one"
     try:
-        made: Step[Any, Any] = entry.as_step()
+        made = entry.as_step()
     except DefinitionError as error:
         return f"{place}: {error}"
     if isinstance(made, WorkflowStep) and not fits(made.input_schema, ProcessorStepSchema):
         return f"{place}: the workflow {made.id!r} takes no ProcessorStepSchema, so it is no processor"
-    return cast("Step[Any, Any]", made)
+    return made
 
 
 def _shared_ids(workflow: Workflow[Any, Any]) -> list[str]:

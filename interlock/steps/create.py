@@ -5,13 +5,13 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
-from typing import Any, Protocol, TypeGuard, TypeVar, cast, get_args, get_origin, get_type_hints, overload
+from typing import Any, Protocol, TypeVar, cast, get_args, get_origin, get_type_hints, overload
 
 from interlock.errors import DefinitionError
 from interlock.ids import fault_in_id, kebab
 from interlock.schema import UNSET, Unset, fault_in_schema
 from interlock.steps.context import StepContext
-from interlock.steps.step import FunctionStep, Step, SupportsStep
+from interlock.steps.step import FunctionStep, Step, SupportsStep, supports_step
 
 __all__ = ["create_step", "step"]
 
@@ -85,7 +85,7 @@ def create_step(
         >>> shout
         <Step 'shout' (function): str -> str>
     """
-    if _supports_step(x):
+    if supports_step(x):
         return _from_subject(x, id, input_schema, output_schema, description, metadata)
     if inspect.isclass(x) or not callable(x):
         raise DefinitionError(
@@ -148,10 +148,6 @@ def step(
         )
 
     return made if function is None else made(function)
-
-
-def _supports_step(x: object) -> TypeGuard[SupportsStep]:
-    return isinstance(x, SupportsStep)
 
 
 def _from_subject(

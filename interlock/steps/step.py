@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, ClassVar, Generic, Self
+from typing import Any, ClassVar, Generic, Self, TypeGuard
 
 from typing_extensions import TypeVar
 
@@ -13,7 +13,7 @@ from interlock.schema import UNSET, schema_name
 from interlock.steps.context import StepContext
 from interlock.verdict import Phase
 
-__all__ = ["FunctionStep", "Step", "SupportsStep"]
+__all__ = ["FunctionStep", "Step", "SupportsStep", "supports_step"]
 
 I_contra = TypeVar("I_contra", contravariant=True, default=Any)
 O_co = TypeVar("O_co", covariant=True, default=Any)
@@ -28,6 +28,11 @@ class SupportsStep(ABC, Generic[I_contra, O_co]):
     @abstractmethod
     def as_step(self) -> Step[I_contra, O_co]:
         """The step that stands for this object, always the same one."""
+
+
+def supports_step(x: object) -> TypeGuard[SupportsStep]:
+    """Whether something can stand in a workflow. ``isinstance`` would leave type checkers without type parameters."""
+    return isinstance(x, SupportsStep)
 
 
 class Step(SupportsStep[I_contra, O_co]):
