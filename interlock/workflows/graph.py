@@ -186,6 +186,8 @@ def _member(node: Node, scope: str) -> _Piece:
                 path, step.id, step.id, inner.chain, step.description, step.input_schema, step.output_schema
             )
             return _Piece(nested, inner.firsts, inner.lasts, inner.edges)
+        case ParallelNode(id=id_, arms=()):  # commit() refuses it; a plan made by hand may have it
+            return _alone(Vertex(scope + id_, id_, "idle", id_))
         case ParallelNode(id=id_, arms=arms):
             parts = [_chain(arm, scope) if arm.nodes else _idle(scope + arm.id, arm.id) for arm in arms]
             return _Piece(

@@ -33,6 +33,10 @@ __all__ = ["NOTHING_ACTS", "Section", "sections_json", "sections_mermaid", "sect
 NOTHING_ACTS: Final = "nothing acts here"
 """What stands in the box of a section without a plan."""
 
+_BORDERS = 4
+_LANE = 2
+"""Columns from one arrow on the right side to the next."""
+
 
 @dataclass(frozen=True, slots=True)
 class Section:
@@ -52,6 +56,13 @@ class Section:
     note: str = ""
     plan: Plan | None = None
     text: str | None = None
+
+    @property
+    def body(self) -> Plan | str:
+        """What its box holds: the plan, or words where there is none or nothing in it."""
+        if self.plan is not None and self.plan.nodes:
+            return self.plan
+        return self.text if self.text and printable(self.text) else NOTHING_ACTS
 
 
 def sections_json(title: str, sections: Sequence[Section], edges: Sequence[Edge] | None = None) -> dict[str, Any]:
@@ -101,10 +112,10 @@ def sections_mermaid(title: str, sections: Sequence[Section], edges: Sequence[Ed
         for section in sections:
             with chart.frame(f"{section.label}: {section.note}" if section.note else section.label) as frame:
                 frames[section.id] = frame
-                if section.plan is None:
-                    chart.note(section.text or NOTHING_ACTS, idle=section.text is None)
+                if isinstance(section.body, Plan):
+                    chart.plan(section.body)
                 else:
-                    chart.plan(section.plan)
+                    chart.note(section.body, idle=section.body == NOTHING_ACTS)
     for source, target in known:
         chart.arrows([(frames[source], frames[target])], dashed=places[target] <= places[source])
     return chart.text()
@@ -121,13 +132,13 @@ def sections_text(title: str, sections: Sequence[Section], edges: Sequence[Edge]
         >>> print(sections_text("agent", points, [("ask", "model"), ("model", "ask")]))
         agent
         <BLANKLINE>
-        ┌─ ask ──────── once ─┐◀─┐
-        │  nothing acts here  │  │
-        └──────────┬──────────┘  │
-                   ▼             │
-        ┌─ model ─────────────┐  │
-        │  the model answers  ├──┘
-        └─────────────────────┘
+        ┌─ ask ────── once ─┐◀─┐
+        │ nothing acts here │  │
+        └─────────┬─────────┘  │
+                  ▼            │
+        ┌─ model ───────────┐  │
+        │ the model answers ├──┘
+        └───────────────────┘
     """
     ids = [section.id for section in sections]
     numbered = [(ids.index(source), ids.index(target)) for source, target in _edges(sections, edges)]
@@ -148,14 +159,10 @@ def sections_text(title: str, sections: Sequence[Section], edges: Sequence[Edge]
     return "\n".join((printable(title), "", *(line.rstrip() for line in _with_lanes(lines, lanes))))
 
 
-_BORDERS = 4
-_LANE = 2
-
-
 def _content(section: Section, room: int) -> Block:
-    if section.plan is not None:
-        return plan_block(section.plan, room)
-    lines = wrapped(printable(section.text or NOTHING_ACTS), room)
+    if isinstance(section.body, Plan):
+        return plan_block(section.body, room)
+    lines = wrapped(printable(section.body), room)
     width = max(map(width_of, lines))
     return Block(tuple(padded(line, width, centred=True) for line in lines), width, width // 2)
 
@@ -184,9 +191,10 @@ def _boxed(block: Block, section: Section, *, onward: bool) -> list[str]:
     label = clipped(printable(section.label), inner - width_of(note) - 4)
     head = f"─ {label} "
     body = [f"│ {line} │" for line in block.lines]
-    if section.plan is not None and not block.arrow:
+    runs = isinstance(section.body, Plan)
+    if runs and not block.arrow:
         body.insert(0, f"│{row({axis: '│'}, inner)}│")
-    way_out = junction(up=section.plan is not None, down=onward, left=True, right=True)
+    way_out = junction(up=runs, down=onward, left=True, right=True)
     return [
         f"┌{head}{'─' * (inner - width_of(head) - width_of(note))}{note}┐",
         *body,
