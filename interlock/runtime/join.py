@@ -64,23 +64,17 @@ async def _join_group(jobs: Sequence[Job], latch: Latch) -> None:
             failure.append(error)
             group.cancel_scope.cancel()
 
-    async with anyio.create_task_group() as group:
+    group = anyio.create_task_group()
 
-        def wake() -> None:
-            soon(group.cancel_scope.cancel)
+    def wake() -> None:
+        soon(lambda: group.cancel_scope.cancel())
 
-        latch.watch(wake)
-        try:
+    latch.watch(wake)
+    try:
+        async with group:
             for job in jobs:
                 group.start_soon(branch, job)
-            await _nothing()
-        finally:
-            latch.unwatch(wake)
-    for job in jobs:
-        job.close()
+    finally:
+        latch.unwatch(wake)
     if failure and latch.tripwire is None:
         raise failure[0]
-
-
-async def _nothing() -> None:
-    return None

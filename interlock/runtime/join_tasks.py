@@ -2,14 +2,15 @@
 
 Failures are data in it, so it leaves no cancellation count on the host (a task group does, on 3.11), and it costs less
 per branch. Two rules keep it sound. Success counts down; everything else (a failure, the latch, an outside cancel) only
-*wakes* the host, which cancels the rest and waits for them. And the countdown is never trusted to a task that was
-cancelled before its first step: such a task never enters its wrapper.
+*wakes* the host, which cancels the rest and waits for them. And a task that is cancelled before its first step never
+enters its coroutine, so that nobody would count it: each wrapper is taken to its first stop before it gets its task.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Sequence
+import types
+from collections.abc import Coroutine, Generator, Sequence
 from typing import Any
 
 from interlock.errors import RunError
@@ -34,8 +35,15 @@ class _Tally:
         if not self.done.done():
             self.done.set_result(None)
 
-    async def branch(self, job: Job) -> None:
+    def wrapped(self, job: Job) -> Coroutine[Any, Any, None]:
+        """The job, counted; begun already, up to where a task takes it over."""
+        made = self._counted(job)
+        made.send(None)
+        return made
+
+    async def _counted(self, job: Job) -> None:
         try:
+            await _taken_over()
             await job
         except BaseException as error:
             if self.failure is None:
@@ -47,15 +55,20 @@ class _Tally:
                 self.wake()
 
 
+@types.coroutine
+def _taken_over() -> Generator[None, None, None]:
+    yield
+
+
 async def join_tasks(jobs: Sequence[Job], latch: Latch) -> None:
     """:func:`interlock.runtime.join.join` on asyncio."""
     loop = asyncio.get_running_loop()
     tally = _Tally(len(jobs), loop.create_future())
     tasks: list[asyncio.Task[None]]
     if loop.get_task_factory() is None:  # what the loop itself would do, less its checks
-        tasks = [asyncio.Task(tally.branch(job), loop=loop) for job in jobs]
+        tasks = [asyncio.Task(tally.wrapped(job), loop=loop) for job in jobs]
     else:
-        tasks = [loop.create_task(tally.branch(job)) for job in jobs]
+        tasks = [loop.create_task(tally.wrapped(job)) for job in jobs]
 
     def wake() -> None:
         loop.call_soon_threadsafe(tally.wake)
@@ -88,7 +101,7 @@ async def _stop(tasks: Sequence[asyncio.Task[None]], jobs: Sequence[Job]) -> asy
             canceled = error
         rest = {task for task in tasks if not task.done()}
     for job in jobs:
-        job.close()  # one whose task was cancelled before its first step was never awaited
+        job.close()  # one whose task was cancelled before its first step was not begun
     return canceled
 
 

@@ -1,0 +1,155 @@
+"""Processors for tests: one that has all ten hooks, notes every call, and does what it is told to do at one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, cast
+
+import anyio.lowlevel
+
+from interlock import Agent, AgentResult, Phase, Processor
+from interlock.messages import Chunk
+from interlock.models import ModelRequest
+from interlock.processors import (
+    APIErrorContext,
+    InputContext,
+    InputStepContext,
+    LLMRequestContext,
+    LLMResponseContext,
+    OutputResultContext,
+    OutputStepContext,
+    OutputStreamContext,
+    ToolCallContext,
+    ToolResultContext,
+)
+from interlock.processors.hook_context import HookContext
+from interlock.testing import ScriptedModel
+
+Act = Callable[[Any], object]
+
+INPUT_LIST = (Phase.INPUT, Phase.INPUT_STEP, Phase.LLM_REQUEST, Phase.LLM_RESPONSE)
+OUTPUT_LIST = (Phase.OUTPUT_STREAM, Phase.OUTPUT_STEP, Phase.OUTPUT_RESULT)
+
+
+class Everywhere(Processor):
+    """Has all ten hooks; notes each call as ``"id:phase"``, then does what it was told to do at that phase.
+
+    What it does may return a value, which the hook then returns.
+    """
+
+    def __init__(self, id: str = "everywhere", *, log: list[str] | None = None, **act: Act) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self.log = log if log is not None else []
+        self.act = act
+
+    def _seen(self, ctx: HookContext, default: object = None) -> Any:
+        self.log.append(f"{self.id}:{ctx.phase}")
+        act = self.act.get(str(ctx.phase))
+        return default if act is None else act(ctx)
+
+    def process_input(self, ctx: InputContext) -> Any:
+        return self._seen(ctx)
+
+    def process_input_step(self, ctx: InputStepContext) -> Any:
+        return self._seen(ctx)
+
+    def process_llm_request(self, ctx: LLMRequestContext) -> Any:
+        return self._seen(ctx)
+
+    def process_api_error(self, ctx: APIErrorContext) -> Any:
+        return self._seen(ctx)
+
+    def process_output_stream(self, ctx: OutputStreamContext) -> Any:
+        return self._seen(ctx, ctx.chunk)
+
+    def process_llm_response(self, ctx: LLMResponseContext) -> Any:
+        return self._seen(ctx)
+
+    def process_output_step(self, ctx: OutputStepContext) -> Any:
+        return self._seen(ctx)
+
+    def process_tool_call(self, ctx: ToolCallContext) -> Any:
+        return self._seen(ctx)
+
+    def process_tool_result(self, ctx: ToolResultContext) -> Any:
+        return self._seen(ctx)
+
+    def process_output_result(self, ctx: OutputResultContext) -> Any:
+        return self._seen(ctx)
+
+
+class Patient(Everywhere):
+    """The same with ``async def`` hooks, each of which lets other tasks run first.
+
+    Args:
+        turns: How many times each hook lets others run before it does anything.
+    """
+
+    def __init__(
+        self,
+        id: str = "patient",  # noqa: A002
+        *,
+        turns: int = 1,
+        log: list[str] | None = None,
+        **act: Act,
+    ) -> None:
+        super().__init__(id, log=log, **act)
+        self.turns = turns
+
+    async def _waited(self, ctx: HookContext, default: object = None) -> Any:
+        for _ in range(self.turns):
+            await anyio.lowlevel.checkpoint()
+        done = self._seen(ctx, default)
+        return await cast("Awaitable[Any]", done) if isinstance(done, Awaitable) else done
+
+    async def process_input(self, ctx: InputContext) -> Any:
+        return await self._waited(ctx)
+
+    async def process_input_step(self, ctx: InputStepContext) -> Any:
+        return await self._waited(ctx)
+
+    async def process_llm_request(self, ctx: LLMRequestContext) -> Any:
+        return await self._waited(ctx)
+
+    async def process_api_error(self, ctx: APIErrorContext) -> Any:
+        return await self._waited(ctx)
+
+    async def process_output_stream(self, ctx: OutputStreamContext) -> Any:
+        return await self._waited(ctx, ctx.chunk)
+
+    async def process_llm_response(self, ctx: LLMResponseContext) -> Any:
+        return await self._waited(ctx)
+
+    async def process_output_step(self, ctx: OutputStepContext) -> Any:
+        return await self._waited(ctx)
+
+    async def process_tool_call(self, ctx: ToolCallContext) -> Any:
+        return await self._waited(ctx)
+
+    async def process_tool_result(self, ctx: ToolResultContext) -> Any:
+        return await self._waited(ctx)
+
+    async def process_output_result(self, ctx: OutputResultContext) -> Any:
+        return await self._waited(ctx)
+
+
+async def chunks_and_result(agent: Agent, text: str = "hello", **options: Any) -> tuple[list[Chunk], AgentResult]:
+    """All chunks of a stream, and its result."""
+    async with agent.stream(text, **options) as stream:
+        chunks = [chunk async for chunk in stream]
+        return chunks, await stream.result()
+
+
+def kinds(chunks: Sequence[Chunk]) -> list[str]:
+    """The chunks' types."""
+    return [chunk.type for chunk in chunks]
+
+
+def model_that_calls(*names: str, then: str = "It is done.", text: str = "Let me see. ") -> ScriptedModel:
+    """A model that says something and calls these tools at once, and when asked again answers."""
+    return ScriptedModel([[text, *(ScriptedModel.tool_call(name) for name in names)], then])
+
+
+def prompt_roles(request: ModelRequest) -> list[str]:
+    """The roles of a prompt's messages."""
+    return [message.role for message in request.prompt]
