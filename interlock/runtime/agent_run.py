@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -76,7 +77,21 @@ class AgentRun:
     error: Exception | None = None
     baseline: Sequence[str] = ()
     _delivered: list[str] = field(default_factory=list[str])
+    _waiting: bool = False
     _accepted: MessageList = field(default_factory=MessageList)
+
+    @contextmanager
+    def waiting(self) -> Generator[None]:
+        """Around waiting for the model or a tool: a verdict that comes from elsewhere meanwhile interrupts it."""
+        self._waiting = True
+        try:
+            yield
+        finally:
+            self._waiting = False
+
+    def is_waiting(self) -> bool:
+        """Whether the run waits for a hook, the model or a tool right now."""
+        return self._waiting or self.points.is_waiting()
 
     def delivered(self, chunk: Chunk) -> None:
         """Note a chunk that goes to the client."""

@@ -8,7 +8,7 @@ from contextlib import aclosing
 from interlock.messages import Chunk, ErrorChunk, Finish, Start, TripwireChunk
 from interlock.processors.contexts import InputContext, OutputResultContext
 from interlock.runtime.agent_run import AgentRun
-from interlock.runtime.turn import take_step
+from interlock.runtime.turn import look_at_latch, take_step
 from interlock.verdict import AbortSignal, Phase, Tripwire
 
 __all__ = ["run_loop", "tripwire_chunk"]
@@ -32,6 +32,7 @@ async def run_loop(run: AgentRun) -> AsyncGenerator[Chunk, None]:
             if not _goes_on(run):
                 break
         await _output_result(run)
+        look_at_latch(run)
     except (AbortSignal, Exception) as error:
         last = _ended_early(run, error)
     else:

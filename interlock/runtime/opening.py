@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast, get_type_hints
+from typing import TYPE_CHECKING, Any, cast
 
 from anyio.abc import TaskGroup
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["as_tools", "check_options", "open_run"]
 
 _LISTS = ("input", "output", "error")
+_OPTIONS = frozenset(CallOptions.__annotations__)
 
 
 def check_options(agent: Agent, options: Mapping[str, Any]) -> None:
@@ -37,11 +38,10 @@ def check_options(agent: Agent, options: Mapping[str, Any]) -> None:
     Raises:
         DefinitionError: With every fault.
     """
-    known = get_type_hints(CallOptions)
     faults = [
-        f"there is no option {name!r}; the options are {', '.join(sorted(known))}"
+        f"there is no option {name!r}; the options are {', '.join(sorted(_OPTIONS))}"
         for name in options
-        if name not in known
+        if name not in _OPTIONS
     ]
     steps = options.get("max_steps", 1)
     if not isinstance(steps, int) or isinstance(steps, bool) or steps < 1:
@@ -144,6 +144,8 @@ def _conversation(agent: Agent, asked: Conversation, request_context: RequestCon
             messages.add(message, source="memory" if source == "response" else source)
     else:
         messages.add(_messages(asked), source="input")
+    if not messages:
+        raise DefinitionError("nothing is asked: pass a text or at least one message", subject=f"agent {agent.id!r}")
     return messages
 
 

@@ -92,7 +92,7 @@ class AgentStream:
             raise InterlockError("two tasks read this stream at once; one stream has one reader")
         chunk: Chunk | None = None
         try:
-            with watchdog(run.facts.latch, run.points.is_waiting) as self._watchdog:
+            with watchdog(run.facts.latch, run.is_waiting) as self._watchdog:
                 try:
                     chunk = await anext(chunks)
                 except StopAsyncIteration:

@@ -22,12 +22,14 @@ class _Call:
 
     Attributes:
         chunk: The call, with the arguments as the hooks left them.
-        result: What the tool returned.
+        tool: The tool; None where there is none of that name.
+        result: What it returned.
         error: What the model is told instead; None where the tool returned.
     """
 
-    def __init__(self, chunk: ToolCall) -> None:
+    def __init__(self, chunk: ToolCall, tool: Tool | None) -> None:
         self.chunk = chunk
+        self.tool = tool
         self.result: object = None
         self.error: str | None = None
         self.ended = anyio.Event()
@@ -36,9 +38,11 @@ class _Call:
 
     async def run(self, tool: Tool, context: ToolContext) -> None:
         """Run the tool; its failure is data."""
+        self.error = f"tool {tool.name!r} was cancelled"
         try:
             with self.scope:
                 self.result = await tool.run(self.chunk.args, context)
+                self.error = None
         except ToolFailed as error:
             self.error = str(error)
         except Exception as error:
@@ -57,17 +61,16 @@ async def call_tools(run: AgentRun, step: StepResult, tools: Sequence[Tool]) -> 
         step: The step that made the calls; its ``tool_results`` are filled.
         tools: What the model was offered.
     """
-    calls = [_Call(chunk) for chunk in step.tool_calls if not chunk.provider_executed]
-    if not calls:
-        return
+    by_name = {tool.name: tool for tool in tools}
+    calls = [_Call(c, by_name.get(c.tool_name)) for c in step.tool_calls if not c.provider_executed]
     for call in calls:
         await _look_at_call(run, call, step.step_number)
-    by_name = {tool.name: tool for tool in tools}
     try:
         for call in calls:
-            _start(run, call, by_name, step.step_number)
+            _start(run, call, list(by_name), step.step_number)
         for call in calls:
-            await call.ended.wait()
+            with run.waiting():
+                await call.ended.wait()
             chunk = await _ended(run, call, step.step_number)
             step.tool_results.append(chunk)
             yield chunk
@@ -113,13 +116,12 @@ async def _look_at_call(run: AgentRun, call: _Call, step_number: int) -> None:
     call.error = context.denied
 
 
-def _start(run: AgentRun, call: _Call, tools: dict[str, Tool], step_number: int) -> None:
+def _start(run: AgentRun, call: _Call, known: Sequence[str], step_number: int) -> None:
     """Start a call; one that was denied, or that names no tool, has ended with an error."""
-    chunk = call.chunk
-    tool = tools.get(chunk.tool_name)
+    chunk, tool = call.chunk, call.tool
     if call.error is None and tool is None:
-        known = ", ".join(repr(name) for name in tools) or "none"
-        call.error = f"there is no tool {chunk.tool_name!r}; the tools are: {known}"
+        names = ", ".join(map(repr, known)) or "none"
+        call.error = f"there is no tool {chunk.tool_name!r}; the tools are: {names}"
     if call.error is not None or tool is None:
         call.ended.set()
         return
@@ -133,17 +135,25 @@ def _start(run: AgentRun, call: _Call, tools: dict[str, Tool], step_number: int)
 async def _ended(run: AgentRun, call: _Call, step_number: int) -> ToolResult | ToolError:
     """The chunk of a call that has ended, its outcome taken into the conversation."""
     chunk = call.chunk
-    if call.error is not None:
-        run.messages.update_tool_invocation(chunk.tool_call_id, error=call.error)
-        return ToolError(chunk.tool_call_id, chunk.tool_name, chunk.args, call.error)
-    result = await looked_at_result(
-        run, ToolResult(chunk.tool_call_id, chunk.tool_name, chunk.args, call.result), step_number
-    )
-    tool = next(t for t in run.settings.tools if t.name == chunk.tool_name)
-    run.messages.update_tool_invocation(
-        chunk.tool_call_id, result=result.result, model_output=tool.model_output(result.result)
-    )
-    return result
+    if call.error is None:
+        came = ToolResult(chunk.tool_call_id, chunk.tool_name, chunk.args, call.result)
+        result = await looked_at_result(run, came, step_number)
+        shown = _shown_to_model(call, result.result)
+        if call.error is None:
+            run.messages.update_tool_invocation(chunk.tool_call_id, result=result.result, model_output=shown)
+            return result
+    run.messages.update_tool_invocation(chunk.tool_call_id, error=call.error)
+    return ToolError(chunk.tool_call_id, chunk.tool_name, chunk.args, call.error or "")
+
+
+def _shown_to_model(call: _Call, result: object) -> object:
+    """The tool's own form of the final result; where making it fails, that is the call's error."""
+    assert call.tool is not None
+    try:
+        return call.tool.model_output(result)
+    except Exception as error:
+        call.error = f"to_model_output of tool {call.tool.name!r} failed: {type(error).__name__}: {error}"
+        return None
 
 
 async def _stop(calls: Sequence[_Call]) -> None:

@@ -25,7 +25,7 @@ from interlock.runtime.tool_calls import call_tools, looked_at_result
 from interlock.tools import Tool
 from interlock.verdict import AbortSignal, Phase
 
-__all__ = ["passed", "take_step"]
+__all__ = ["look_at_latch", "passed", "take_step"]
 
 
 class _Answer:
@@ -90,15 +90,15 @@ async def passed(run: AgentRun, chunk: Chunk) -> tuple[Chunk, ...]:
     """What the client is given for a chunk: the chunk itself where nothing looks at chunks."""
     path = run.points.chunk_path
     if path is None:
-        _look_at_latch(run)
+        look_at_latch(run)
         return (chunk,)
     out = path.feed(chunk)
     flow = await cast("Awaitable[Flow]", out) if is_awaitable(out) else cast("Flow", out)
-    _look_at_latch(run)
+    look_at_latch(run)
     return as_tuple(flow)
 
 
-def _look_at_latch(run: AgentRun) -> None:
+def look_at_latch(run: AgentRun) -> None:
     """A verdict recorded by something that was left running counts as soon as anything moves."""
     tripwire = run.facts.latch.tripwire
     if tripwire is not None:
@@ -170,10 +170,14 @@ async def _model_chunks(run: AgentRun, answer: _Answer) -> AsyncGenerator[Chunk,
         for chunk in answer.cached:
             yield chunk
         return
-    _look_at_latch(run)
+    look_at_latch(run)
     try:
         async with answer.model.stream(answer.request) as chunks:
-            async for chunk in chunks:
+            while True:
+                with run.waiting():
+                    chunk = await anext(chunks, None)
+                if chunk is None:
+                    break
                 if isinstance(chunk, ErrorChunk):
                     raise chunk.error
                 yield chunk
