@@ -46,7 +46,9 @@ class Detector(Protocol):
         True
     """
 
-    async def detect(self, texts: Sequence[str], /) -> list[list[Finding]]: ...
+    async def detect(self, texts: Sequence[str], /) -> list[list[Finding]]:
+        """The findings of each text, in the order of the texts."""
+        ...
 
 
 def join_overlapping(findings: Iterable[Finding]) -> list[Finding]:
