@@ -8,13 +8,7 @@ from typing import Any, ClassVar, Generic, NoReturn, Self, TypeVar, cast, overlo
 
 from interlock.context import RequestContext
 from interlock.errors import MergeConflict
-from interlock.messages import Message, MessageList, PromptMessage, Source
-
-try:  # TEMP
-    from interlock.messages import merge, merge_values
-except ImportError:
-    merge = merge_values = None
-
+from interlock.messages import Message, MessageList, PromptMessage, Source, merge, merge_values
 from interlock.processors.seat import RunFacts, Seat
 from interlock.verdict import Phase, Tripwire, Violation
 

@@ -7,13 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from interlock.errors import MergeConflict
-from interlock.messages import PromptMessage, PromptPart
-
-try:  # TEMP
-    from interlock.messages import merge_values
-except ImportError:
-    merge_values = None
-
+from interlock.messages import PromptMessage, PromptPart, merge_values
 
 __all__ = ["merge_prompts"]
 

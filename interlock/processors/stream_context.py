@@ -7,13 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar, Self, cast
 
 from interlock.errors import MergeConflict
-from interlock.messages import Chunk, Message, MessageList, ReasoningDelta, Source, TextDelta
-
-try:  # TEMP
-    from interlock.messages import merge_values
-except ImportError:
-    merge_values = None
-
+from interlock.messages import Chunk, Message, MessageList, ReasoningDelta, Source, TextDelta, merge_values
 from interlock.processors.hook_context import HookContext
 from interlock.processors.seat import RunFacts, Seat
 from interlock.verdict import Phase

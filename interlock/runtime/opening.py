@@ -136,17 +136,24 @@ def _conversation(agent: Agent, asked: Conversation, request_context: RequestCon
     if text:
         messages.add_system(text)
     if isinstance(asked, MessageList):
-        for system in asked.system_messages():
-            if system.text != text:
-                messages.add_system(system.text)
-        for message in asked.all:
-            source = asked.source_of(message.id)
-            messages.add(message, source="memory" if source == "response" else source)
+        _carry_over(asked, messages)
     else:
         messages.add(_messages(asked), source="input")
     if not messages:
         raise DefinitionError("nothing is asked: pass a text or at least one message", subject=f"agent {agent.id!r}")
     return messages
+
+
+def _carry_over(earlier: MessageList, messages: MessageList) -> None:
+    """Go on with a conversation: what was answered, and all before it, is remembered; what came after is new."""
+    for tag in (None, *earlier.system_tags):
+        for system in earlier.system_messages(tag):
+            messages.add_system(system.text, tag=tag)
+    sources = [earlier.source_of(message.id) for message in earlier.all]
+    answered = max((n for n, source in enumerate(sources) if source == "response"), default=-1)
+    for number, message in enumerate(earlier.all):
+        source = sources[number]
+        messages.add(message, source="memory" if number <= answered and source != "context" else source)
 
 
 def _messages(asked: str | Message | Sequence[Message | Mapping[str, Any]]) -> Sequence[Message]:

@@ -174,9 +174,10 @@ async def _model_chunks(run: AgentRun, answer: _Answer) -> AsyncGenerator[Chunk,
     try:
         async with answer.model.stream(answer.request) as chunks:
             while True:
-                with run.waiting():
-                    chunk = await anext(chunks, None)
-                if chunk is None:
+                try:
+                    with run.waiting():
+                        chunk = await anext(chunks)
+                except StopAsyncIteration:
                     break
                 if isinstance(chunk, ErrorChunk):
                     raise chunk.error
