@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, cast
 
 import anyio.lowlevel
@@ -26,25 +26,42 @@ from interlock.processors.hook_context import HookContext
 from interlock.testing import ScriptedModel
 
 Act = Callable[[Any], object]
+"""What a processor does at a phase, given the context."""
 
-INPUT_LIST = (Phase.INPUT, Phase.INPUT_STEP, Phase.LLM_REQUEST, Phase.LLM_RESPONSE)
-OUTPUT_LIST = (Phase.OUTPUT_STREAM, Phase.OUTPUT_STEP, Phase.OUTPUT_RESULT)
+
+def aborting(reason: str | None = "not here", **more: Any) -> Act:
+    """Calls ``ctx.abort``; in the stream at the first text, everything before it passes."""
+
+    def act(ctx: HookContext) -> object:
+        if not isinstance(ctx, OutputStreamContext) or ctx.chunk.type == "text-delta":
+            ctx.abort(reason, **more)
+        return ctx.chunk
+
+    return act
 
 
 class Everywhere(Processor):
     """Has all ten hooks; notes each call as ``"id:phase"``, then does what it was told to do at that phase.
 
-    What it does may return a value, which the hook then returns.
+    Args:
+        acts: By phase; what one returns, the hook returns.
+        log: Where it notes its calls.
     """
 
-    def __init__(self, id: str = "everywhere", *, log: list[str] | None = None, **act: Act) -> None:  # noqa: A002
+    def __init__(
+        self,
+        id: str = "everywhere",  # noqa: A002
+        acts: Mapping[Phase, Act] | None = None,
+        *,
+        log: list[str] | None = None,
+    ) -> None:
         super().__init__(id=id)
         self.log = log if log is not None else []
-        self.act = act
+        self.acts = dict(acts or {})
 
     def _seen(self, ctx: HookContext, default: object = None) -> Any:
         self.log.append(f"{self.id}:{ctx.phase}")
-        act = self.act.get(str(ctx.phase))
+        act = self.acts.get(ctx.phase)
         return default if act is None else act(ctx)
 
     def process_input(self, ctx: InputContext) -> Any:
@@ -88,12 +105,12 @@ class Patient(Everywhere):
     def __init__(
         self,
         id: str = "patient",  # noqa: A002
+        acts: Mapping[Phase, Act] | None = None,
         *,
         turns: int = 1,
         log: list[str] | None = None,
-        **act: Act,
     ) -> None:
-        super().__init__(id, log=log, **act)
+        super().__init__(id, acts, log=log)
         self.turns = turns
 
     async def _waited(self, ctx: HookContext, default: object = None) -> Any:
