@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -63,6 +62,8 @@ class AgentRun:
         message_id: Of the assistant message that the answer becomes.
         steps: The finished steps.
         status: How it ended; None while it runs.
+        baseline: The untagged system messages as the input processors left them.
+        waits: Whether it waits for the model or a tool right now: a verdict that comes from elsewhere interrupts that.
     """
 
     facts: RunFacts
@@ -76,22 +77,13 @@ class AgentRun:
     finish_reason: FinishReason = "other"
     error: Exception | None = None
     baseline: Sequence[str] = ()
+    waits: bool = False
     _delivered: list[str] = field(default_factory=list[str])
-    _waiting: bool = False
     _accepted: MessageList = field(default_factory=MessageList)
-
-    @contextmanager
-    def waiting(self) -> Generator[None]:
-        """Around waiting for the model or a tool: a verdict that comes from elsewhere meanwhile interrupts it."""
-        self._waiting = True
-        try:
-            yield
-        finally:
-            self._waiting = False
 
     def is_waiting(self) -> bool:
         """Whether the run waits for a hook, the model or a tool right now."""
-        return self._waiting or self.points.is_waiting()
+        return self.waits or self.points.is_waiting()
 
     def delivered(self, chunk: Chunk) -> None:
         """Note a chunk that goes to the client."""

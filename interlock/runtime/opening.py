@@ -10,7 +10,7 @@ from anyio.abc import TaskGroup
 
 from interlock.context import RequestContext
 from interlock.errors import DefinitionError
-from interlock.messages import Message, MessageList
+from interlock.messages import Message, MessageList, Source
 from interlock.models import resolve_model
 from interlock.processors.base import Processor
 from interlock.processors.changes import StepChanges
@@ -149,11 +149,11 @@ def _carry_over(earlier: MessageList, messages: MessageList) -> None:
     for tag in (None, *earlier.system_tags):
         for system in earlier.system_messages(tag):
             messages.add_system(system.text, tag=tag)
-    sources = [earlier.source_of(message.id) for message in earlier.all]
+    sources: list[Source] = [earlier.source_of(message.id) for message in earlier.all]
     answered = max((n for n, source in enumerate(sources) if source == "response"), default=-1)
     for number, message in enumerate(earlier.all):
-        source = sources[number]
-        messages.add(message, source="memory" if number <= answered and source != "context" else source)
+        remembered = number <= answered and sources[number] != "context"
+        messages.add(message, source="memory" if remembered else sources[number])
 
 
 def _messages(asked: str | Message | Sequence[Message | Mapping[str, Any]]) -> Sequence[Message]:

@@ -69,8 +69,11 @@ async def call_tools(run: AgentRun, step: StepResult, tools: Sequence[Tool]) -> 
         for call in calls:
             _start(run, call, list(by_name), step.step_number)
         for call in calls:
-            with run.waiting():
+            run.waits = True
+            try:
                 await call.ended.wait()
+            finally:
+                run.waits = False
             chunk = await _ended(run, call, step.step_number)
             step.tool_results.append(chunk)
             yield chunk

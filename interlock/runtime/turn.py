@@ -174,11 +174,13 @@ async def _model_chunks(run: AgentRun, answer: _Answer) -> AsyncGenerator[Chunk,
     try:
         async with answer.model.stream(answer.request) as chunks:
             while True:
+                run.waits = True
                 try:
-                    with run.waiting():
-                        chunk = await anext(chunks)
+                    chunk = await anext(chunks)
                 except StopAsyncIteration:
                     break
+                finally:
+                    run.waits = False
                 if isinstance(chunk, ErrorChunk):
                     raise chunk.error
                 yield chunk
