@@ -25,8 +25,11 @@ from interlock.messages.chunks import (
     ToolResult,
     TripwireChunk,
 )
+from interlock.messages.merge import merge
+from interlock.messages.merge_values import merge_values
 from interlock.messages.message import Message, Role, Source
 from interlock.messages.message_list import MessageList
+from interlock.messages.openai_form import prompt_to_openai
 from interlock.messages.parts import (
     DataPart,
     ErrorPart,
@@ -92,5 +95,8 @@ __all__ = [
     "ToolResultPart",
     "TripwireChunk",
     "Usage",
+    "merge",
+    "merge_values",
     "prompt_text",
+    "prompt_to_openai",
 ]

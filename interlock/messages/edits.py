@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
+from interlock.messages.composing import exact
 from interlock.messages.message import Message
 from interlock.messages.parts import JSONValue, ReasoningPart, TextPart, ToolInvocationPart
 from interlock.messages.rewriting import History, TextEdit, apply_edits, checked_edits
@@ -33,7 +34,7 @@ def edit_text(message: Message, part_index: int, edits: Sequence[TextEdit]) -> N
     part = message.parts[part_index]
     assert isinstance(part, TextPart | ReasoningPart)
     after = apply_edits(part.text, ordered)
-    part.history = History(part.history, part.text, ordered, after)
+    part.history = History(part.history, part.text, tuple(map(exact, ordered)), after)
     if isinstance(part, ReasoningPart) and after != part.text:
         part.signature = None
     part.text = after

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from typing import Any, ClassVar, Final, Literal, cast, get_args
 
 from interlock.ids import new_id
-from interlock.messages.parts import Part, PartBase, TextPart, copy_json, same_json
+from interlock.messages.parts import Part, PartBase, TextPart, copy_json, same_json, same_state
 
 __all__ = ["Message", "Role", "Source"]
 
@@ -231,13 +231,14 @@ class Message:
         return made
 
     def same_as(self, other: Message) -> bool:
-        """Whether the content is the same, told more strictly than by ``==``: ``1`` and ``True`` differ."""
-        return self._same_envelope(other) and (
-            self._parts is other._parts or (len(self._parts) == len(other._parts) and self._same_parts(other))
-        )
+        """Whether nothing was changed in one of the two: stricter than ``==``, ``1`` and ``True`` differ."""
+        return self._same_envelope(other) and self.same_parts(other)
 
-    def _same_parts(self, other: Message) -> bool:
-        return all(map(_same_part, self._parts, other._parts))
+    def same_parts(self, other: Message) -> bool:
+        """Whether the parts are the same, told as strictly."""
+        return self._parts is other._parts or (
+            len(self._parts) == len(other._parts) and all(map(same_state, self._parts, other._parts))
+        )
 
     def _same_envelope(self, other: Message) -> bool:
         one, two = self._envelope, other._envelope
@@ -306,14 +307,3 @@ def _checked_parts(parts: Iterable[Part]) -> list[Part]:
         if not isinstance(cast("object", part), PartBase):
             raise TypeError(f"parts[{index}] must be a part, such as TextPart, not {type(part).__name__}")
     return checked
-
-
-def _same_part(one: Part, other: Part) -> bool:
-    if one is other:
-        return True
-    if one != other:
-        return False
-    for name in ("args", "result", "model_output", "data", "provider_metadata"):
-        if hasattr(one, name) and not same_json(getattr(one, name), getattr(other, name)):
-            return False
-    return True

@@ -26,6 +26,8 @@ __all__ = [
     "copy_json",
     "origin_of",
     "same_json",
+    "same_part",
+    "same_state",
 ]
 
 type_ = type
@@ -255,3 +257,18 @@ class ErrorPart(PartBase):
 
 
 Part = TextPart | ReasoningPart | ToolInvocationPart | FilePart | SourcePart | StepStartPart | DataPart | ErrorPart
+
+
+def same_part(one: Part, other: Part) -> bool:
+    """Whether two parts say the same, told as strictly as by :func:`same_json`."""
+    if one is other:
+        return True
+    if type(one) is not type(other):
+        return False
+    return all(same_json(getattr(one, f.name), getattr(other, f.name)) for f in fields(one) if f.compare)
+
+
+def same_state(one: Part, other: Part) -> bool:
+    """Whether two parts say the same and came to it by the same edits: for a merge, ``aa`` without its first letter is
+    not ``aa`` without its second."""
+    return same_part(one, other) and getattr(one, "history", None) is getattr(other, "history", None)

@@ -10,10 +10,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, Self
 
-__all__ = ["EditKind", "History", "TextEdit", "apply_edits", "checked_edits", "trimmed"]
+__all__ = ["Change", "EditKind", "History", "Range", "TextEdit", "apply_edits", "checked_edits", "trimmed"]
 
 EditKind = Literal["redaction", "rewrite"]
 """A redaction takes something away for safety; a rewrite says the same in other words, and yields to a redaction."""
+
+
+Range = tuple[int, int]
+"""Offsets of a text: the first character, and the one after the last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +30,8 @@ class TextEdit:
         replacement: What comes in their place.
         kind: ``"redaction"`` or ``"rewrite"``.
 
+    >>> from interlock.messages import TextEdit
+    >>> from interlock.messages.rewriting import apply_edits
     >>> apply_edits("call 555-1234 now", [TextEdit(5, 13, "[PHONE]")])
     'call [PHONE] now'
     """
@@ -36,20 +42,43 @@ class TextEdit:
     kind: EditKind = "redaction"
 
 
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A piece of a text that was replaced.
+
+    Args:
+        start: Where it begins in the old text.
+        end: Where it ends; equal to ``start`` where something was only put in.
+        replacement: What came in its place.
+        kind: A redaction, or a rewrite.
+        span: The range that was edited, before what stayed the same was cut off at its ends.
+        derived: Whether the change was found by comparing texts, rather than recorded.
+        doubt: Ranges of the old text of which it cannot be told which characters were taken away.
+    """
+
+    start: int
+    end: int
+    replacement: str
+    kind: EditKind
+    span: Range
+    derived: bool = False
+    doubt: tuple[Range, ...] = ()
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class History:
-    """One call of ``edit_text``, linked to those before it.
+    """One call of ``edit_text``, or one merge, linked to those before it.
 
     Args:
         parent: The edits before; None where there were none.
         before: The text that was edited.
-        edits: Sorted, without overlaps, in offsets of ``before``.
+        changes: Sorted, without overlaps, in offsets of ``before``.
         after: The text that came of it.
     """
 
     parent: History | None
     before: str
-    edits: tuple[TextEdit, ...]
+    changes: tuple[Change, ...]
     after: str
 
     def __deepcopy__(self, memo: object) -> Self:
@@ -71,7 +100,7 @@ class History:
         return chain
 
 
-def apply_edits(text: str, edits: Iterable[TextEdit]) -> str:
+def apply_edits(text: str, edits: Iterable[TextEdit | Change]) -> str:
     """The text with the edits made; they must be sorted and must not overlap (see :func:`checked_edits`)."""
     pieces: list[str] = []
     at = 0

@@ -1,0 +1,235 @@
+"""Joining what several branches did to one text.
+
+Edits that do not overlap are all made. Where they overlap, the one that starts first keeps its replacement and the
+others only take away, so that **a character of the old text survives only if it survives in every branch**.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cmp_to_key
+from typing import Final
+
+from interlock.errors import MergeConflict
+from interlock.messages.rewriting import Change, Range, apply_edits
+
+__all__ = ["merge_changes", "merge_text"]
+
+_WORD: Final = re.compile(r"\w+")
+_TELLING: Final = 4
+"""A word of so many letters says something by itself; a shorter one occurs anywhere."""
+
+
+@dataclass(slots=True)
+class _Edit:
+    """A change, the branches that made it, and where it stands in their order."""
+
+    change: Change
+    branches: list[str]
+    place: int
+    silent: bool = False
+    """It only takes away: its replacement is never used."""
+
+    @property
+    def start(self) -> int:
+        return self.change.start
+
+    @property
+    def end(self) -> int:
+        return self.change.end
+
+
+def merge_text(base: str, branches: Mapping[str, Sequence[Change]], prefer: str | None, what: str) -> str:
+    """The text with what every branch did to it.
+
+    Args:
+        base: The text before.
+        branches: The changes each branch made of it, by the branch's name, in list order.
+        prefer: The branch that wins where two contradict each other.
+        what: What the text is, for the error.
+
+    Raises:
+        MergeConflict: Two rewrites differ, or it cannot be told what a branch took away at a place that another
+            branch changed; and ``prefer`` names neither branch.
+    """
+    return apply_edits(base, merge_changes(base, branches, prefer, what))
+
+
+def merge_changes(
+    base: str, branches: Mapping[str, Sequence[Change]], prefer: str | None, what: str
+) -> tuple[Change, ...]:
+    """As :func:`merge_text`, but the changes that lead there."""
+    edits = _pooled(branches)
+    edits += _out_of_doubt(edits, prefer, what)
+    edits.sort(key=cmp_to_key(_order))
+    taken = [edit for edit in edits if edit.start < edit.end]
+    return tuple(_joined(base, group, taken, prefer, what) for group in _groups(edits))
+
+
+def _pooled(branches: Mapping[str, Sequence[Change]]) -> list[_Edit]:
+    """All edits, equal ones of several branches as one."""
+    pool: list[_Edit] = []
+    known: dict[tuple[int, int, str], list[_Edit]] = {}
+    for name, changes in branches.items():
+        for change in changes:
+            equals = known.setdefault((change.start, change.end, change.replacement), [])
+            twin = next((e for e in equals if name not in e.branches and not _apart(e.change, change)), None)
+            if twin is None:
+                edit = _Edit(change, [name], len(pool))
+                equals.append(edit)
+                pool.append(edit)
+            else:
+                twin.branches.append(name)
+                if change.kind == "redaction":
+                    twin.change = replace(twin.change, kind="redaction")
+    return pool
+
+
+def _apart(one: Change, other: Change) -> bool:
+    """Whether two changes speak of different places, though what is left of them may stand at the same point."""
+    return _precedes(one, other) or _precedes(other, one)
+
+
+def _precedes(one: Change, other: Change) -> bool:
+    return one.span[1] <= other.span[0] and one.span != other.span
+
+
+def _order(one: _Edit, other: _Edit) -> int:
+    """By where they start; what is only put in first; then the longer; then list order."""
+    put_in, other_put_in = one.start == one.end, other.start == other.end
+    keys = (one.start, not put_in), (other.start, not other_put_in)
+    if keys[0] != keys[1]:
+        return -1 if keys[0] < keys[1] else 1
+    if put_in and _apart(one.change, other.change):
+        return -1 if _precedes(one.change, other.change) else 1
+    if not put_in and one.end != other.end:
+        return other.end - one.end
+    return one.place - other.place
+
+
+# Doubt
+
+
+def _out_of_doubt(edits: Sequence[_Edit], prefer: str | None, what: str) -> list[_Edit]:
+    """Edits that take away all that may have been taken away, where a branch is preferred; else a conflict.
+
+    A doubt matters where another branch changed some of what is in doubt. Where it took away all of that, every
+    reading comes to the same.
+    """
+    widened: list[_Edit] = []
+    for edit in edits:
+        for doubt in edit.change.doubt:
+            others = [other for other in edits if not set(edit.branches) & set(other.branches)]
+            rivals = [other for other in others if _reaches(other, doubt)]
+            if not rivals or _covered(doubt, others):
+                continue
+            names = list(dict.fromkeys([*edit.branches, *(name for rival in rivals for name in rival.branches)]))
+            if prefer not in names:
+                raise MergeConflict(what, names)
+            change = Change(*doubt, "", "redaction", doubt)
+            widened.append(_Edit(change, edit.branches, edit.place, silent=True))
+            edit.silent = prefer not in edit.branches
+    return widened
+
+
+def _reaches(edit: _Edit, doubt: Range) -> bool:
+    low, high = doubt
+    if edit.start == edit.end:
+        return low < edit.start < high
+    return low < edit.end and edit.start < high
+
+
+def _covered(doubt: Range, edits: Iterable[_Edit]) -> bool:
+    at, high = doubt
+    for edit in sorted(edits, key=lambda e: e.start):
+        if edit.start <= at < edit.end:
+            at = edit.end
+    return at >= high
+
+
+# Overlaps
+
+
+def _groups(edits: Sequence[_Edit]) -> Iterator[list[_Edit]]:
+    """The edits in stretches that do not overlap one another."""
+    group: list[_Edit] = []
+    reach = 0
+    for edit in edits:
+        if group and edit.start >= reach:
+            yield group
+            group = []
+        group.append(edit)
+        reach = max(reach, edit.end) if len(group) > 1 else edit.end
+    if group:
+        yield group
+
+
+def _joined(base: str, group: Sequence[_Edit], taken: Sequence[_Edit], prefer: str | None, what: str) -> Change:
+    """The change that comes of edits which overlap one another."""
+    changes = [edit.change for edit in group]
+    winner = _winner(group, prefer, what)
+    start, end = group[0].start, max(edit.end for edit in group)
+    return Change(
+        start,
+        end,
+        "" if winner is None else _without_taken(base, winner, group, taken),
+        "redaction" if any(change.kind == "redaction" for change in changes) else "rewrite",
+        (min(start, *(change.span[0] for change in changes)), max(end, *(change.span[1] for change in changes))),
+        any(change.derived for change in changes),
+        tuple(doubt for change in changes for doubt in change.doubt),
+    )
+
+
+def _winner(group: Sequence[_Edit], prefer: str | None, what: str) -> _Edit | None:
+    """The edit whose replacement stays: the first redaction, or else the one rewrite."""
+    speaking = [edit for edit in group if not edit.silent]
+    redactions = [edit for edit in speaking if edit.change.kind == "redaction"]
+    if redactions:
+        return redactions[0]
+    if not speaking:
+        return None
+    if set(speaking[0].branches).intersection(*(edit.branches for edit in speaking)):
+        return speaking[0]
+    preferred = [edit for edit in speaking if prefer in edit.branches]
+    if not preferred:
+        raise MergeConflict(what, list(dict.fromkeys(name for edit in speaking for name in edit.branches)))
+    return preferred[0]
+
+
+def _without_taken(base: str, winner: _Edit, group: Sequence[_Edit], taken: Sequence[_Edit]) -> str:
+    """The winner's replacement, without what it says again of what another branch took away.
+
+    An exact edit answers for the range it replaces, and only for words that say something. One that was found by
+    comparing may span more than was meant, so it loses every letter taken out of its range; and it may have moved words
+    from anywhere.
+    """
+    change = winner.change
+    text = change.replacement
+    reach = [(change.start, change.end), *(change.doubt if change.derived else ())]
+    start, end = min(low for low, _ in reach), max(high for _, high in reach)
+    for other in taken if change.derived else group:
+        if not text or set(other.branches) & set(winner.branches):
+            continue
+        low, high = max(other.start, start), min(other.end, end)
+        if change.derived:
+            lost = set(base[low:high]) if low < high else set[str]()
+            text = "".join(letter for letter in text if letter not in lost or not letter.isalnum())
+            low, high = other.start, other.end
+        for word in _words(base, low, high):
+            text = text.replace(word, "")
+    return text
+
+
+def _words(base: str, low: int, high: int) -> Iterator[str]:
+    """The telling words in a range: those it cuts as a whole, and what it cuts of them."""
+    start = low
+    while start > 0 and _WORD.match(base[start - 1]):
+        start -= 1
+    for found in _WORD.finditer(base, start):
+        if found.start() >= high:
+            return
+        for word in (found[0], base[max(low, found.start()) : min(high, found.end())]):
+            if len(word) >= _TELLING or (len(word) == _TELLING - 1 and word.isdigit()):
+                yield word
