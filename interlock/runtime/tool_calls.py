@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import AsyncGenerator, Sequence
 
 import anyio
 
 from interlock.errors import ToolError as ToolFailed
-from interlock.messages import Chunk, ToolCall, ToolError, ToolResult
+from interlock.messages import Chunk, ToolCall, ToolError, ToolInvocationPart, ToolResult
 from interlock.processors.contexts import ToolCallContext, ToolResultContext
 from interlock.processors.progress import StepResult
 from interlock.runtime.agent_run import AgentRun
@@ -41,8 +42,13 @@ class _Call:
         self.error = f"tool {tool.name!r} was cancelled"
         try:
             with self.scope:
-                self.result = await tool.run(self.chunk.args, context)
-                self.error = None
+                if not self.scope.cancel_called:  # stopped before it took its first step
+                    self.result = await tool.run(self.chunk.args, context)
+                    self.error = None
+        except anyio.get_cancelled_exc_class():
+            if anyio.current_effective_deadline() == -math.inf:
+                raise
+            # Nobody cancelled it: it awaited what somebody else had cancelled.
         except ToolFailed as error:
             self.error = str(error)
         except Exception as error:
@@ -65,6 +71,7 @@ async def call_tools(run: AgentRun, step: StepResult, tools: Sequence[Tool]) -> 
     calls = [_Call(c, by_name.get(c.tool_name)) for c in step.tool_calls if not c.provider_executed]
     for call in calls:
         await _look_at_call(run, call, step.step_number)
+    calls = _held(run, calls)
     try:
         for call in calls:
             _start(run, call, list(by_name), step.step_number)
@@ -79,6 +86,15 @@ async def call_tools(run: AgentRun, step: StepResult, tools: Sequence[Tool]) -> 
             yield chunk
     finally:
         await _stop(calls)
+
+
+def _held(run: AgentRun, calls: Sequence[_Call]) -> list[_Call]:
+    """The calls that are still in the answer: one that a processor took out of the conversation does not run."""
+    answer = run.messages.get(run.message_id) if calls else None
+    if answer is None:
+        return []
+    held = {part.tool_call_id for part in answer.parts if isinstance(part, ToolInvocationPart)}
+    return [call for call in calls if call.chunk.tool_call_id in held]
 
 
 async def looked_at_result(run: AgentRun, chunk: ToolResult, step_number: int) -> ToolResult:
