@@ -25,7 +25,7 @@ from typing import Final
 from interlock.processors.guards.confusables import LOOKALIKES, OF_OTHER_SCRIPTS
 from interlock.processors.guards.invisible import CONTROLS, INVISIBLE, character_class
 
-__all__ = ["LONGEST_SEGMENT", "Layer", "ScanCopy", "Segment", "joins_previous", "segments"]
+__all__ = ["LONGEST_SEGMENT", "SECOND_OF_COMPOSITION", "Layer", "ScanCopy", "Segment", "joins_previous", "segments"]
 
 LONGEST_SEGMENT: Final = 32
 """Characters of a segment; a longer run of combining marks is cut."""

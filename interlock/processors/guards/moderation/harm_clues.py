@@ -118,7 +118,7 @@ CLUES: Final[tuple[Clue, ...]] = (
     Clue(
         "sexual",
         "explicit word",
-        0.45,
+        0.5,
         r"\b(?:porn(?:o|hub|star|ography)?|blow ?jobs?|hand ?jobs?|cum ?shots?|cumming|dildos?|masturbat\w+|"
         r"deep ?throat\w*|gang ?bang\w*|creampies?|milfs?|hentai|xxx|horny|orgies|orgy|felch\w*|camel ?toe)\b",
     ),

@@ -66,9 +66,10 @@ def _local_start(text: str, start: int, at: int) -> int:
     """Where the local part begins, without quotes, brackets and signs that stand before it."""
     while start < at and text[start] in "'`{|}~*#=/?!.&^%$-+":
         start += 1
-    for sign in "='`|/?&{}":
+    for sign in "=`|/?&{}":
         start = max(start, text.rfind(sign, start, at) + 1)
-    return start
+    quote = text.rfind("'", start, at)
+    return start if quote < 0 or text[quote - 1].isalnum() else quote + 1
 
 
 def _is_address(address: str) -> bool:

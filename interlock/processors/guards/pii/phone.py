@@ -72,11 +72,11 @@ class PhoneRecogniser:
     def _international(self, layer: Layer) -> Iterator[Finding]:
         for match in _INTERNATIONAL.find_all(layer.text):
             start, end = match.span()
-            if not _is_free(layer.text, start, end):
-                continue
             plus = layer.text[start] == "+"
             best: tuple[float, int] | None = None
             for cut in _cuts(layer.text, start, end):
+                if not _is_free(layer.text, start, cut):
+                    continue
                 number = layer.text[start:cut] if plus else "+" + layer.text[start + 2 : cut]
                 sureness = _sureness(number, None)
                 if sureness == 2:
@@ -113,11 +113,11 @@ class PhoneRecogniser:
     def _national(self, layer: Layer, region: str) -> Iterator[Finding]:
         for match in _NATIONAL.find_all(layer.text):
             start, end = match.span()
-            if not _is_free(layer.text, start, end) or _DATE.match(layer.text, start):
+            if _DATE.match(layer.text, start):
                 continue
             for cut in _cuts(layer.text, start, end):
                 number = layer.text[start:cut]
-                if _sureness(number, region) == 2:
+                if _is_free(layer.text, start, cut) and _sureness(number, region) == 2:
                     sure = not number.isdigit() or number[0] == "0"
                     yield from found(
                         layer, self.kind, start, cut, 0.8 if sure else 0.55, f"a valid number in the form of {region}"
