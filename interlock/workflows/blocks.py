@@ -32,6 +32,7 @@ _JUNCTIONS = " ╵╷│╴┘┐┤╶└┌├─┴┬┼"
 """By the sum of 1 (a line goes up), 2 (down), 4 (left), 8 (right)."""
 
 _GAP = 2
+_NEAR = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,9 +141,16 @@ def beside(blocks: Sequence[Block]) -> Block:
     lefts = [sum(arm.width + _GAP for arm in arms[:n]) for n in range(len(arms))]
     axes = [left + arm.axis for left, arm in zip(lefts, arms, strict=True)]
     width = lefts[-1] + arms[-1].width
-    axis = axes[len(axes) // 2] if len(axes) % 2 else (axes[0] + axes[-1]) // 2
+    axis = _middle(axes, width)
     lines = [(" " * _GAP).join(parts) for parts in zip(*(arm.lines for arm in arms), strict=True)]
     return Block((_rail(axes, width, above={axis}), *lines, _rail(axes, width, below={axis})), width, axis)
+
+
+def _middle(axes: Sequence[int], width: int) -> int:
+    """Where a fork is entered: in the middle arm if that is about the middle of the whole, else there."""
+    middle = min(max(width // 2, axes[0]), axes[-1])
+    arm = axes[len(axes) // 2]
+    return arm if len(axes) % 2 and abs(arm - middle) <= _NEAR else middle
 
 
 def _rail(arms: Collection[int], width: int, *, above: Collection[int] = (), below: Collection[int] = ()) -> str:

@@ -32,6 +32,7 @@ TEXT_WIDTH: Final = 100
 """The columns a drawing keeps to where it can."""
 
 _NARROWEST = 14
+_TRIES = 3
 _LADDER = 8
 """So many steps in a row are drawn as one box with rungs, which takes half the lines."""
 _BORDERS: Final = {"map": "╭─╮│╰╯", "merge": "╭─╮│╰╯", "idle": "┌╌┐╎└┘"}
@@ -76,7 +77,15 @@ def workflow_text(workflow: Workflow[Any, Any]) -> str:
 
 def plan_block(plan: Plan, room: int = TEXT_WIDTH) -> Block:
     """The drawing of a plan, at most ``room`` columns wide where that can be."""
-    return _Layout().chain(graph_of(plan).chain, room)
+    layout, chain = _Layout(), graph_of(plan).chain
+    block = layout.chain(chain, room)
+    tight = room
+    for _ in range(_TRIES):
+        if block.width <= room:
+            break
+        tight = max(tight - (block.width - room), 0)  # blocks whose axes differ make a stack wider than each of them
+        block = min(block, layout.chain(chain, tight), key=lambda drawn: drawn.width)
+    return block
 
 
 def _entrance() -> Block:

@@ -1,0 +1,145 @@
+"""``workflow.to_mermaid()``, read and drawn by Mermaid itself."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, ClassVar
+
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+
+from interlock.steps import Step
+from interlock.workflows import ParallelNode, Plan, StepNode, Workflow, create_workflow
+from interlock.workflows.draw_mermaid import MermaidChart, escaped
+from interlock.workflows.labels import printable, shortened
+from tests.workflows.drawn import HOSTILE, WORD_JOINER, function_step, named, rendered, workflows
+
+
+class GuardStep(Step[Any, Any]):
+    kind: ClassVar[str] = "processor"
+
+
+def test_a_chart_reads_as_its_workflow() -> None:
+    inner = create_workflow(id="inner").then(function_step("a")).map(named).commit()
+    guards = [GuardStep("processor:pii", subject=None, description="Redacts."), inner]
+    workflow = create_workflow(id="w").then(function_step("start")).parallel(guards).map(lambda ctx: 1).commit()
+    assert workflow.to_mermaid() == "\n".join(
+        (
+            "flowchart TD",
+            '    n1["start"]',
+            '    subgraph f1 ["parallel"]',
+            '        n2{{"processor:pii<br/>Redacts."}}',
+            '        subgraph f2 ["inner"]',
+            "            direction TB",
+            '            n3["a"]',
+            '            n4(["map: named"])',
+            "        end",
+            "    end",
+            '    n5(["map"])',
+            "    n1 --> n2",
+            "    n1 --> n3",
+            "    n3 --> n4",
+            "    n2 --> n5",
+            "    n4 --> n5",
+            "    classDef parallel fill:none,stroke-dasharray:6 4",
+            "    class f1 parallel",
+        )
+    )
+
+
+def test_step_processor_map_merge_and_join_have_shapes_of_their_own() -> None:
+    guards = [GuardStep(f"g{n}", subject=None) for n in range(4)]
+    workflow = (
+        create_workflow(id="w").parallel(guards[:2]).parallel(guards[2:]).merge().then(function_step("s")).map(named)
+    ).commit()
+    boxes = re.findall(r"^ +n\d+(\W+)\"", workflow.to_mermaid(), re.MULTILINE)
+    assert set(boxes) == {"{{", "((", "[\\", "[", "(["}
+
+
+def test_an_arm_that_does_nothing_is_dimmed() -> None:
+    plan = Plan("w", (ParallelNode("parallel", (Plan("x", ()), Plan("b", (StepNode(function_step("b")),)))),))
+    chart = MermaidChart()
+    chart.plan(plan)
+    assert "class n1 idle" in chart.text()
+    assert rendered(chart.text()).nodes == {"n1": ["x"], "n2": ["b"]}
+
+
+def test_a_block_that_no_arrow_crosses_keeps_its_arms_side_by_side() -> None:
+    alone = create_workflow(id="w").parallel([function_step("a"), function_step("b")]).commit()
+    assert "direction TB" in alone.to_mermaid()
+    followed = create_workflow(id="w").parallel([function_step("a"), function_step("b")]).map(named).commit()
+    assert "direction TB" not in followed.to_mermaid()
+
+
+def test_a_long_description_is_cut() -> None:
+    text = create_workflow(id="w").then(function_step("a", "word " * 100)).commit().to_mermaid()
+    assert "word word" in text
+    assert len(text) < 150
+
+
+def test_every_hostile_label_is_shown_as_it_is() -> None:
+    chart = MermaidChart()
+    for text in HOSTILE:
+        chart.note(text)
+    drawing = rendered(chart.text())
+    assert [drawing.nodes[id_] for id_ in drawing.in_order()] == [[printable(text)] for text in HOSTILE]
+
+
+def test_every_hostile_title_is_shown_as_it_is() -> None:
+    titles = ("end", '"]', "`x`", "<b>", "#35;", "%%{init:{}}%%", "$$x$$", "fa:fa-user", "ﬂ°°65¶ß", "style:x#35;y;")
+    chart = MermaidChart()
+    for text in titles:
+        with chart.frame(text):
+            chart.note("inside")
+    drawing = rendered(chart.text())
+    frames = sorted(drawing.frames, key=lambda id_: int(id_[1:]))
+    assert [drawing.frames[id_] for id_ in frames] == [printable(text) for text in titles]
+
+
+@settings(max_examples=2, phases=[Phase.explicit, Phase.reuse, Phase.generate])  # shrinking would take minutes
+@given(st.lists(st.text(min_size=1, max_size=12).filter(str.strip), min_size=20, max_size=20))
+def test_every_text_is_shown_as_it_is(texts: list[str]) -> None:
+    chart = MermaidChart()
+    for text in texts:
+        chart.note(text)
+    drawing = rendered(chart.text())
+    assert [drawing.nodes[id_] for id_ in drawing.in_order()] == [[printable(text)] for text in texts]
+
+
+@settings(max_examples=5, phases=[Phase.explicit, Phase.reuse, Phase.generate])
+@given(workflows(nodes=3, arms=3))
+def test_mermaid_draws_the_nodes_and_edges_of_the_networkx_graph(workflow: Workflow[Any, Any]) -> None:
+    graph = workflow.to_networkx()
+    drawing = rendered(workflow.to_mermaid())
+    order = drawing.in_order()
+    assert [drawing.nodes[id_][0] for id_ in order] == [printable(node["label"]) for node in graph.nodes.values()]
+    described = [" ".join(drawing.nodes[id_][1:]) for id_ in order]
+    assert described == [_cut(node["description"]) for node in graph.nodes.values()]
+    path = dict(zip(order, graph.nodes, strict=True))
+    assert {(path[source], path[target]) for source, target in drawing.edges} == set(graph.edges)
+
+
+def _cut(description: str | None) -> str:
+    return shortened(description, 80) if description else ""
+
+
+@given(st.text(max_size=40))
+def test_escapes_are_undone_by_reading_character_numbers(text: str) -> None:
+    undone = re.sub(r"#(\d+);", lambda found: chr(int(found[1])), escaped(text))
+    assert undone.replace(WORD_JOINER, "") == printable(text)
+
+
+def test_plain_ids_stay_readable_in_the_source() -> None:
+    assert escaped("processor:pii-detector") == "processor:pii-detector"
+    assert escaped("map: pick_redacted") == "map: pick_redacted"
+
+
+def test_workflows_in_workflows_in_workflows_are_drawn() -> None:
+    workflow = create_workflow(id="w").then(function_step("s")).commit()
+    for depth in range(3):
+        guards = [function_step(f"a{n}") for n in range(3)]
+        workflow = create_workflow(id=f"w{depth}").then(workflow).parallel(guards).map(named).commit()
+    drawing = rendered(workflow.to_mermaid())
+    assert len(drawing.nodes) == workflow.to_networkx().number_of_nodes()
+    assert len(drawing.edges) == workflow.to_networkx().number_of_edges()
+    assert {"w", "w0", "w1", "parallel"} == set(drawing.frames.values())
