@@ -152,15 +152,10 @@ class AgentRun:
             self._take_back()
         self.points.finish()
 
-    def result(self, *, delivered: bool) -> AgentResult:
-        """The result.
-
-        Args:
-            delivered: Whether a client has been given the chunks.
-        """
+    def result(self) -> AgentResult:
+        """The result. What was not delivered to a client is not in the text of a run that did not end well."""
         status = self.status or "canceled"
-        given = "".join(self._delivered) if delivered else ""
-        text = self.text if status == "success" else given
+        text = self.text if status == "success" else "".join(self._delivered)
         return AgentResult(
             self.facts.run_id,
             status,

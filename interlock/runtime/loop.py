@@ -22,19 +22,25 @@ async def run_loop(run: AgentRun) -> AsyncGenerator[Chunk, None]:
     """
     yield Start(run.facts.run_id, run.message_id)
     last: Finish | TripwireChunk | ErrorChunk
+    left = False
     try:
         await _input(run)
         while True:
             async with aclosing(take_step(run)) as chunks:
                 async for chunk in chunks:
-                    run.delivered(chunk)
-                    yield chunk
+                    try:
+                        yield chunk
+                    except GeneratorExit:
+                        left = True
+                        raise
             if not _goes_on(run):
                 break
         await _output_result(run)
         look_at_latch(run)
     except (AbortSignal, Exception) as error:
         last = _ended_early(run, error)
+        if left:  # nobody reads any more, and what was left behind could not be closed: the result tells
+            return
     else:
         run.end("success")
         last = Finish(run.finish_reason, run.usage)

@@ -35,7 +35,7 @@ class AgentStream:
         self._watchdog: Watchdog | None = None
         self._canceled = False
         self._ended = False
-        self._read = False
+        self._reader_left: anyio.Event | None = None
 
     async def __aenter__(self) -> Self:
         if self._run is not None:
@@ -61,8 +61,9 @@ class AgentStream:
         return self
 
     async def __anext__(self) -> Chunk:
-        self._read = True
-        return await self._next()
+        chunk = await self._next()
+        self._opened().delivered(chunk)
+        return chunk
 
     async def result(self) -> AgentResult:
         """Read what is left and give the result. Never raises for what happened in the run: see ``status``."""
@@ -72,7 +73,7 @@ class AgentStream:
                 await self._next()
             except StopAsyncIteration:
                 break
-        return run.result(delivered=self._read)
+        return run.result()
 
     def cancel(self) -> None:
         """Stop the run, from any task of the same loop; the result's status is ``"canceled"``."""
@@ -99,6 +100,8 @@ class AgentStream:
                     self._ended = True
         finally:
             self._watchdog = None
+            if self._reader_left is not None:
+                self._reader_left.set()
         if chunk is not None:
             return chunk
         if not self._ended:  # the scope was cancelled: by a tripwire whose hook went on, or by cancel()
@@ -114,10 +117,18 @@ class AgentStream:
         """Stop whatever still runs and wait for it."""
         if self._chunks is not None:
             with anyio.CancelScope(shield=True):
+                await self._stop_reader()
                 await self._chunks.aclose()
         self._ended = True
         if self._run is not None:
             self._run.end("canceled")
+
+    async def _stop_reader(self) -> None:
+        """Where another task is reading: the run is canceled, and that task reads no more."""
+        while self._watchdog is not None:
+            self._reader_left = anyio.Event()
+            self.cancel()
+            await self._reader_left.wait()
 
     def _opened(self) -> AgentRun:
         if self._run is None:

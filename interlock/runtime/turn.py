@@ -7,7 +7,7 @@ from contextlib import aclosing
 from typing import cast
 
 from interlock.errors import InterlockError
-from interlock.messages import Chunk, ErrorChunk, StepFinish, StepStart, ToolResult
+from interlock.messages import Chunk, StepFinish, StepStart, ToolResult
 from interlock.models import LanguageModel, ModelRequest, ToolSpec
 from interlock.processors.contexts import (
     APIErrorContext,
@@ -20,6 +20,7 @@ from interlock.processors.progress import StepResult
 from interlock.runtime.agent_run import AgentRun
 from interlock.runtime.assembly import Assembly
 from interlock.runtime.chunk_chain import Flow, as_tuple
+from interlock.runtime.model_call import ModelFailed, model_chunks
 from interlock.runtime.strand import is_awaitable
 from interlock.runtime.tool_calls import call_tools, looked_at_result
 from interlock.tools import Tool
@@ -40,13 +41,6 @@ class _Answer:
         self.assembly = Assembly()
 
 
-class _ModelFailed(Exception):
-    """Wraps what a model call raised, to tell it from what a hook raised."""
-
-    def __init__(self, error: Exception) -> None:
-        self.error = error
-
-
 async def take_step(run: AgentRun) -> AsyncGenerator[Chunk, None]:
     """Take one step, yielding what the client is given.
 
@@ -65,8 +59,9 @@ async def take_step(run: AgentRun) -> AsyncGenerator[Chunk, None]:
     for chunk in await passed(run, StepStart(number)):
         yield chunk
     keeps_chunks = run.points.acts(Phase.LLM_RESPONSE)
+    look_at_latch(run)
     try:
-        async with aclosing(_model_chunks(run, answer)) as incoming:
+        async with aclosing(model_chunks(run, answer.model, answer.request, answer.cached)) as incoming:
             async for came in incoming:
                 looked = await looked_at_result(run, came, number) if isinstance(came, ToolResult) else came
                 for chunk in await passed(run, looked):
@@ -74,7 +69,8 @@ async def take_step(run: AgentRun) -> AsyncGenerator[Chunk, None]:
                     if keeps_chunks:
                         answer.chunks.append(chunk)
                     yield chunk
-    except _ModelFailed as failure:
+    except ModelFailed as failure:
+        look_at_latch(run)
         await _api_error(run, failure.error, number)
         raise failure.error from None
     step = _finished(run, answer, number)
@@ -162,30 +158,6 @@ def _offered(tools: Sequence[Tool], active: Sequence[str] | None) -> list[Tool]:
             f"{', '.join(repr(tool.name) for tool in tools) or 'none'}"
         )
     return [tool for tool in tools if tool.name in active]
-
-
-async def _model_chunks(run: AgentRun, answer: _Answer) -> AsyncGenerator[Chunk, None]:
-    """The model's chunks, or those of the answer that a processor gave in its place."""
-    if answer.cached is not None:
-        for chunk in answer.cached:
-            yield chunk
-        return
-    look_at_latch(run)
-    try:
-        async with answer.model.stream(answer.request) as chunks:
-            while True:
-                run.waits = True
-                try:
-                    chunk = await anext(chunks)
-                except StopAsyncIteration:
-                    break
-                finally:
-                    run.waits = False
-                if isinstance(chunk, ErrorChunk):
-                    raise chunk.error
-                yield chunk
-    except Exception as error:
-        raise _ModelFailed(error) from error
 
 
 async def _api_error(run: AgentRun, error: Exception, number: int) -> None:

@@ -1,0 +1,91 @@
+"""One call of a model: opened, read chunk by chunk, and closed whatever happens; its failures told from all others."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import AbstractAsyncContextManager
+from types import TracebackType
+
+import anyio
+
+from interlock.messages import Chunk, ErrorChunk
+from interlock.models import LanguageModel, ModelRequest
+from interlock.runtime.agent_run import AgentRun
+
+__all__ = ["ModelFailed", "model_chunks"]
+
+
+class ModelFailed(Exception):
+    """Wraps what a model call raised, to tell it from what a hook raised."""
+
+    def __init__(self, error: Exception) -> None:
+        self.error = error
+
+
+async def model_chunks(
+    run: AgentRun, model: LanguageModel, request: ModelRequest, cached: Sequence[Chunk] | None = None
+) -> AsyncGenerator[Chunk, None]:
+    """A model's chunks, or those of the answer that a processor gave in its place.
+
+    Args:
+        run: The run.
+        model: Who is asked.
+        request: What.
+        cached: The answer that is there already; None: the model is called.
+
+    Raises:
+        ModelFailed: The call failed. (A failure to close it after the reader has left is raised as it is: nobody waits
+            for an answer then. After a cancellation, that goes on.)
+    """
+    if cached is not None:
+        for chunk in cached:
+            yield chunk
+        return
+    left: BaseException | None = None
+    try:
+        async with _Call(run, model.stream(request)) as chunks:
+            try:
+                while True:
+                    run.waits = True
+                    try:
+                        chunk = await anext(chunks)
+                    except StopAsyncIteration:
+                        break
+                    finally:
+                        run.waits = False
+                    if isinstance(chunk, ErrorChunk):
+                        raise chunk.error
+                    yield chunk
+            except BaseException as error:
+                left = error
+                raise
+    except Exception as error:
+        if left is None or isinstance(left, Exception):
+            raise ModelFailed(error) from error
+        if isinstance(left, GeneratorExit):
+            raise
+        raise left from error
+
+
+class _Call:
+    """A model's stream, opened and closed. Waiting for it is noted: a verdict that comes meanwhile interrupts it."""
+
+    def __init__(self, run: AgentRun, stream: AbstractAsyncContextManager[AsyncIterator[Chunk]]) -> None:
+        self._run = run
+        self._stream = stream
+
+    async def __aenter__(self) -> AsyncIterator[Chunk]:
+        self._run.waits = True
+        try:
+            return await self._stream.__aenter__()
+        finally:
+            self._run.waits = False
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if self._run.facts.latch.tripwire is None:
+            await self._stream.__aexit__(kind, error, traceback)
+            return
+        with anyio.CancelScope(shield=True):  # what interrupts a hook that swallowed its verdict stops here
+            await self._stream.__aexit__(kind, error, traceback)
