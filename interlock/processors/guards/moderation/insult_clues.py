@@ -29,10 +29,11 @@ _STRONG: Final = (
     rf"(?:piece|pile|sack|bag|load) of (?:{_SHIT}|crap|garbage|trash|dung|filth)"
 )
 _PLAIN: Final = (
-    r"idiots?|idiotic|bastards?|nut ?(?:case|job|bag)s?|kooks?|dumm(?:y|ies)|lowlifes?|buffoons?|"
-    r"half ?wits?|numbskulls?|"
-    r"nitwits?|simpletons?|degenerates?|scoundrels?|meth ?heads?|crack ?heads?|brain ?dead|jerks?|"
-    r"b[i!1*]tch(?:y|ass)?"
+    r"idiots?|idiotic|bastards?|nut ?(?:case|job|bag)s?|kooks?|dumm(?:y|ies)|lowlifes?|buffoons?|half ?wits?|"
+    r"dim ?wits?|numbskulls?|nitwits?|simpletons?|degenerates?|scoundrels?|meth ?heads?|crack ?heads?|brain ?dead|jerks?|"
+    r"b[i!1*]tch(?:y|ass)?|cucks?|incels?|inbreds?|thots?|cry ?bab(?:y|ies)|(?:white|trailer) trash|dolts?|dunces?|"
+    r"air ?heads?|block ?heads?|bone ?heads?|knuckle ?heads?|(?:dirt|sleaze|wind) ?bags?|slimeballs?|wh?ackos?|"
+    r"sickos?|fatso|fat ?ass|lard ?ass|dingbats?|human (?:garbage|waste|trash|filth)|garbage human"
 )
 _MIDDLE: Final = (
     r"losers?|maggots?|vermin|creeps?|perverts?|psychos?|pedo(?:phile)?s?|pedifiles?|paedo(?:phile)?s?|"
@@ -89,7 +90,7 @@ CLUES: Final[tuple[Clue, ...]] = (
     Clue(
         "harassment",
         "silencing",
-        0.45,
+        0.5,
         rf"\bshut (?:the |your |ur )?(?:{_FUCK}\w*|hell|f\S*|absolute|mouth|trap|face|"
         rf"pie ?hole)(?: {_FUCK})?(?: up)?\b",
     ),
@@ -102,7 +103,7 @@ CLUES: Final[tuple[Clue, ...]] = (
     Clue(
         "harassment",
         "somebody is",
-        0.25,
+        0.35,
         rf"\b{_IS} (?:such |just |nothing but |all |a |an |the |one |\w+ ){{0,4}}(?:{_INSULT}|"
         rf"trash|garbage|joke|disaster)\b",
     ),

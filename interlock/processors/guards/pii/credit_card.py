@@ -20,7 +20,7 @@ from interlock.processors.guards.scan_copy import ScanCopy
 
 __all__ = ["CreditCardRecogniser", "has_issuer", "luhn"]
 
-_RUN: Final = Pattern(r"[0-9](?:(?: ?[-.] ?| )?[0-9]){12,}")
+_RUN: Final = Pattern(r"[0-9](?:(?: ?[-.] ?| )?[0-9]){11,}")
 _DIGITS: Final = re.compile(r"[0-9]+")
 _LABEL: Final = Label(r"cards?|credit|debit|visa|master ?card|amex|american express|maestro|pan|karte|tarjeta|carte")
 
@@ -42,7 +42,7 @@ _ISSUERS: Final[tuple[tuple[int, int, tuple[int, ...]], ...]] = (  # first prefi
     (2131, 2131, (15,)),
     (62, 62, (16, 19)),
     (81, 81, (16, 19)),
-    *((p, p, (16, 19)) for p in (5018, 5020, 5038, 5893, 6304, 6759, 6761, 6762, 6763)),
+    *((p, p, (12, 16, 19)) for p in (5018, 5020, 5038, 5893, 6304, 6759, 6761, 6762, 6763)),
     (2200, 2204, (16,)),
     (60, 60, (16,)),
     (508, 508, (16,)),
@@ -109,11 +109,11 @@ def _candidates(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     if _is_inside_word(text, start, end):
         groups = groups[1:] if _touches(text, start - 1) else groups
         groups = groups[:-1] if groups and _touches(text, groups[-1][1]) else groups
-    if 13 <= len(groups) <= 19 and all(b - a == 1 for a, b in groups):
+    if 12 <= len(groups) <= 19 and all(b - a == 1 for a, b in groups):
         yield groups[0][0], groups[-1][1]
         return
     for n, (first, stop) in enumerate(groups):
-        if 13 <= stop - first <= 19 and not _is_fraction(text, first, stop):
+        if 12 <= stop - first <= 19 and not _is_fraction(text, first, stop):
             yield first, stop
         if stop - first != 4:
             continue
@@ -124,7 +124,7 @@ def _candidates(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
                 break
             separator = between
             total += last - at
-            if 13 <= total <= 19 and not _is_fraction(text, first, last):
+            if 12 <= total <= 19 and not _is_fraction(text, first, last):
                 yield first, last
             if last - at < 4:
                 break
