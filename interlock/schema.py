@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, Union, get_args, get_origin
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
-__all__ = ["UNSET", "Unset", "fault_in_schema", "fits", "is_set", "is_union", "schema_name", "validate"]
+__all__ = ["UNSET", "Unset", "fault_in_schema", "fits", "is_set", "is_union", "plain_type", "schema_name", "validate"]
 
 
 class Unset(Enum):
@@ -60,6 +60,14 @@ def _adapter(schema: Any) -> TypeAdapter[Any]:
         return _cached_adapter(schema)
     except TypeError:  # unhashable, such as Annotated with a list
         return _make_adapter(schema)
+
+
+_PLAIN = frozenset({bool, bytes, complex, float, int, str})
+
+
+def plain_type(schema: Any) -> type | None:
+    """The type, where the schema is one whose very instances are valid as they are; there nothing needs a validator."""
+    return schema if isinstance(schema, type) and schema in _PLAIN else None
 
 
 def validate(schema: Any, value: Any) -> Any:

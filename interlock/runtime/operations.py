@@ -14,7 +14,7 @@ from interlock.processors.hook_context import HookContext
 from interlock.processors.returns import apply_return
 from interlock.runtime.join import join
 from interlock.runtime.strand import Operation, Strand, advance, as_failure, close, drive
-from interlock.schema import is_set, validate
+from interlock.schema import is_set, plain_type, validate
 from interlock.steps import FunctionStep, StepContext
 from interlock.verdict import AbortSignal, Phase
 from interlock.workflows import MapNode, MergeNode, StepRecord
@@ -67,7 +67,7 @@ class Entry:
 class StepOp(Operation):
     """A step made of a function."""
 
-    __slots__ = ("check_input", "check_output", "function", "path", "step", "step_id")
+    __slots__ = ("check_input", "check_output", "function", "path", "plain_output", "step", "step_id")
     waits_in_hook = True
 
     def __init__(self, step: FunctionStep[Any, Any], path: str, *, check_input: bool) -> None:
@@ -77,6 +77,7 @@ class StepOp(Operation):
         self.function: Callable[[StepContext[Any]], object] = step.function
         self.check_input = check_input and is_set(step.input_schema)
         self.check_output = is_set(step.output_schema)
+        self.plain_output = plain_type(step.output_schema)
 
     def begin(self, strand: Strand) -> object:
         value = strand.value
@@ -91,7 +92,7 @@ class StepOp(Operation):
         phase = strand.execution.phase
         if phase is not None:
             _checked_context(self.step_id, phase, result)
-        elif self.check_output:
+        elif self.check_output and type(result) is not self.plain_output:
             result = validate(self.step.output_schema, result)
         entry = cast("Entry", strand.note)
         entry.output = result
