@@ -81,8 +81,8 @@ def test_other_numbers_are_no_cards(text: str) -> None:
 
 
 def test_a_rare_card_number_counts_only_where_it_is_called_a_card() -> None:
-    assert found("4735110554588", "credit-card") == []
-    assert found("block card no 4735110554588", "credit-card") == ["4735110554588"]
+    assert found("4222222222222", "credit-card") == []
+    assert found("block card no 4222222222222", "credit-card") == ["4222222222222"]
 
 
 def test_a_card_number_stands_out_from_its_date_and_code() -> None:
@@ -134,7 +134,7 @@ def test_other_uses_of_the_at_sign_are_no_addresses(text: str) -> None:
         "+49 170 1234567",
         "+1-555-123-4567",
         "+1 (415) 555-2671",
-        "+41 (0)69 979 80 58",
+        "+41 (0)44 668 18 00",
         "+442071838750",
         "0041 44 668 18 00",
         "(415) 555-2671",
@@ -142,8 +142,8 @@ def test_other_uses_of_the_at_sign_are_no_addresses(text: str) -> None:
         "415.555.2671",
         "555-123-4567",
         "1-800-555-0199",
-        "345-899-3560x4587",
-        "0688 872 49 99",
+        "312-555-0143x221",
+        "0791 264 33 18",
         "06 12 34 56 78",
     ],
 )
@@ -154,11 +154,11 @@ def test_a_phone_number_is_found_whole(number: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "Phone: 780 6326",
-        "my mobile number is 723 813 266",
-        "Fax 72 128 827",
+        "Phone: 785 2210",
+        "my mobile number is 734 902 155",
+        "Fax 72 455 301",
         "call me at 7155552671",
-        "Tel.\n72-754-186",
+        "Tel.\n72-455-301",
     ],
 )
 def test_a_national_number_counts_where_it_is_called_a_phone_number(text: str) -> None:
@@ -181,12 +181,12 @@ def test_an_unknown_region_is_an_error() -> None:
         PIIRules(["phone"], region="XX")
 
 
-@pytest.mark.parametrize("number", ["494-33-0748", "023-01-0866"])
+@pytest.mark.parametrize("number", ["536-22-7814", "012-34-5678"])
 def test_a_social_security_number_in_its_printed_form_is_found(number: str) -> None:
     assert found(f"it is {number}.", "ssn") == [number]
 
 
-@pytest.mark.parametrize("number", ["494 33 0748", "494330748", "494.33.0748"])
+@pytest.mark.parametrize("number", ["536 22 7814", "536227814", "536.22.7814"])
 def test_other_forms_of_a_social_security_number_need_to_be_called_one(number: str) -> None:
     assert found(f"it is {number}", "ssn") == []
     assert found(f"My SSN is {number}", "ssn") == [number]
@@ -194,7 +194,7 @@ def test_other_forms_of_a_social_security_number_need_to_be_called_one(number: s
 
 
 @pytest.mark.parametrize(
-    "number", ["000-12-3456", "666-12-3456", "900-12-3456", "123-00-4567", "123-45-0000", "078-05-1120", "1494-33-0748"]
+    "number", ["000-12-3456", "666-12-3456", "900-12-3456", "123-00-4567", "123-45-0000", "078-05-1120", "1536-22-7814"]
 )
 def test_numbers_that_are_never_issued_are_no_social_security_numbers(number: str) -> None:
     assert found(f"SSN: {number}", "ssn") == []
@@ -222,14 +222,14 @@ def test_right_check_digits_of_any_account_are_found() -> None:
 
 @pytest.mark.parametrize(
     "address",
-    ["36.160.14.148", "192.168.0.17", "2001:db8::8a2e:370:7334", "fe80::1ff:fe23:4567:890a", "2001:0db8:0:0:1:0:0:1"],
+    ["81.2.69.142", "192.168.0.17", "2001:db8::8a2e:370:7334", "fe80::1ff:fe23:4567:890a", "2001:0db8:0:0:1:0:0:1"],
 )
 def test_an_ip_address_is_found_whole(address: str) -> None:
     assert found(f"from {address} at noon", "ip-address") == [address]
 
 
 def test_an_address_with_port_or_path_is_found() -> None:
-    assert found("http://36.160.14.148:8080/x and 36.160.14.148/24", "ip-address") == ["36.160.14.148"] * 2
+    assert found("http://81.2.69.142:8080/x and 81.2.69.142/24", "ip-address") == ["81.2.69.142"] * 2
 
 
 @pytest.mark.parametrize(
@@ -287,7 +287,7 @@ def test_times_order_numbers_versions_uuids_and_hashes_raise_no_alarm() -> None:
 
 
 def test_each_kind_is_found_no_matter_which_others_are_looked_for() -> None:
-    text = "ann@example.com +49 170 1234567 4111 1111 1111 1111 494-33-0748 36.160.14.148 GB82WEST12345698765432"
+    text = "ann@example.com +49 170 1234567 4111 1111 1111 1111 536-22-7814 81.2.69.142 GB82WEST12345698765432"
     together = {(f.kind, f.start, f.end) for f in _ALL.find(text)}
     alone = {(f.kind, f.start, f.end) for kind in KINDS for f in PIIRules([kind]).find(text)}
     assert together == alone
@@ -309,14 +309,14 @@ DISGUISES: dict[str, Callable[[str], str]] = {
 @pytest.mark.parametrize("disguise", DISGUISES)
 @pytest.mark.parametrize(
     "secret",
-    ["4111 1111 1111 1111", "4111-1111-1111-1111", "ann@example.com", "+49 170 1234567", "494-33-0748", "36.160.14.1"],
+    ["4111 1111 1111 1111", "4111-1111-1111-1111", "ann@example.com", "+49 170 1234567", "536-22-7814", "81.2.69.1"],
 )
 def test_a_disguise_hides_nothing(disguise: str, secret: str) -> None:
     hidden = DISGUISES[disguise](secret)
     assert found(f"it is {hidden} ok") == [hidden]
 
 
-_SECRETS = ["ann@example.com", "4111 1111 1111 1111", "494-33-0748", "36.160.14.148"]
+_SECRETS = ["ann@example.com", "4111 1111 1111 1111", "536-22-7814", "81.2.69.142"]
 _AROUND = st.text(alphabet="xyz \n👩‍🚀é\u0301ß中İ\u0930\u094d\ud83d", max_size=12)
 
 

@@ -30,7 +30,8 @@ _STRONG: Final = (
 )
 _PLAIN: Final = (
     r"idiots?|idiotic|bastards?|nut ?(?:case|job|bag)s?|kooks?|dumm(?:y|ies)|lowlifes?|buffoons?|half ?wits?|"
-    r"dim ?wits?|numbskulls?|nitwits?|simpletons?|degenerates?|scoundrels?|meth ?heads?|crack ?heads?|brain ?dead|jerks?|"
+    r"dim ?wits?|"
+    r"numbskulls?|nitwits?|simpletons?|degenerates?|scoundrels?|meth ?heads?|crack ?heads?|brain ?dead|jerks?|"
     r"b[i!1*]tch(?:y|ass)?|cucks?|incels?|inbreds?|thots?|cry ?bab(?:y|ies)|(?:white|trailer) trash|dolts?|dunces?|"
     r"air ?heads?|block ?heads?|bone ?heads?|knuckle ?heads?|(?:dirt|sleaze|wind) ?bags?|slimeballs?|wh?ackos?|"
     r"sickos?|fatso|fat ?ass|lard ?ass|dingbats?|human (?:garbage|waste|trash|filth)|garbage human"

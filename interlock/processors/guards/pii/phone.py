@@ -1,7 +1,7 @@
 """Phone numbers, checked against the numbering plans that ``phonenumbers`` (Google's libphonenumber) carries.
 
 Without a region: international forms (``+49 170 1234567``, ``0041 …``), United States forms (``(415) 555-2671``,
-``1-415-555-2671 x12``), national numbers in groups that begin with a trunk zero (``0688 872 49 99``), and any national
+``1-415-555-2671 x12``), national numbers in groups that begin with a trunk zero (``0791 264 33 18``), and any national
 form right after words such as "phone:" or "call me at". With a region also that region's national forms.
 """
 
