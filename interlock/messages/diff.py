@@ -63,7 +63,7 @@ def derive(before: str, after: str, limit: int = LIMIT) -> tuple[DerivedEdit, ..
     >>> derive("call 555-1234 now", "call [PHONE] now")
     (DerivedEdit(start=5, end=13, replacement='[PHONE]', doubt=()),)
     >>> derive("secret secret", "secret")
-    (DerivedEdit(start=6, end=13, replacement='', doubt=((0, 13),)),)
+    (DerivedEdit(start=6, end=13, replacement='', doubt=((0, 6), (7, 13))),)
     """
     if before == after:
         return ()
@@ -259,19 +259,22 @@ def _doubt(before: str, after: str, zone: Zone) -> tuple[Range, ...]:
     return _united(ranges)
 
 
-def _doubt_in_letters(before: str, run: Run, start: int, end: int) -> tuple[Range, ...]:
+def _doubt_in_letters(before: str, run: Run, start: int, end: int) -> list[Range]:
     """Where single letters may have been taken away in place of others.
 
-    That is so where letters kept of the first or last word of a change occur in what it takes away too, and where what
-    is taken away can slide: cutting ``ab`` out of ``xabab`` is the same at either place.
+    That is so where letters kept of the first or last word of a change occur in what it takes away too: the whole run
+    is in doubt. And it is so where what is taken away can slide: cutting ``ab`` out of ``xabab`` is the same at either
+    place. What it covers wherever it slides is out of doubt.
     """
     low, high = run[0], run[1]
     gone = before[start:end]
-    in_words = (low < start and before[start - 1] in gone) or (end < high and before[end] in gone)
-    left, right = (low, high) if in_words else (start, end)
+    doubt: list[Range] = []
+    if (low < start and before[start - 1] in gone) or (end < high and before[end] in gone):
+        doubt.append((low, high))
     if start - low + high - end == run[3] - run[2]:  # nothing came in its place
-        left, right = min(left, _slid_left(before, start, end)), max(right, _slid_right(before, start, end))
-    return ((left, right),) if (left, right) != (start, end) else ()
+        left, right = start - _slid_left(before, start, end), _slid_right(before, start, end) - end
+        doubt += [(start - left, start + right), (end - left, end + right)] if left or right else []
+    return doubt
 
 
 def _slid_left(text: str, start: int, end: int) -> int:

@@ -86,7 +86,7 @@ class _TableMerge:
 
     def table(self) -> Table:
         """The table with what every branch did to it."""
-        gone = {id_ for id_ in self.base.ids() if any(id_ not in table for table in self.moved.values())}
+        gone = self._gone()
         revived = self._revived(gone)
         edited = dict.fromkeys(id_ for edits in self.edited.values() for id_ in edits if id_ not in gone)
         changed = {**{id_: self._message(id_) for id_ in edited}, **revived}
@@ -99,6 +99,12 @@ class _TableMerge:
         new = self._added()
         new.update({id_: changed.pop(id_) for id_ in refiled})
         return self.base.with_changes([new[id_] if id_ in new else items[index[id_]] for id_ in order], changed)
+
+    def _gone(self) -> set[str]:
+        if not self.moved:
+            return set()
+        ids = set(self.base.ids())
+        return ids - ids.intersection(*map(Table.ids, self.moved.values()))
 
     def _is_refiled(self, message: Message) -> bool:
         item = self.base._snapshot.items[self.base._snapshot.index()[message.id]]
