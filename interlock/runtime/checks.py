@@ -9,7 +9,7 @@ from interlock.processors.base import Processor
 from interlock.processors.hook_context import HookContext
 from interlock.verdict import CheckRecord, Phase, Tripwire, Verdict
 
-__all__ = ["Asked", "PointChecks"]
+__all__ = ["Asked", "PointChecks", "why_stopped"]
 
 
 class Asked(Protocol):
@@ -74,9 +74,8 @@ class PointChecks:
             if order[: len(prefix)] == prefix and record.verdict == "changed":
                 record.kept = False
 
-    def stopped(self, asked: Iterable[Asked], tripwire: Tripwire | None) -> None:
-        """Note, for those that came to no verdict, that they did not check."""
-        why = "the run failed first" if tripwire is None else f"{tripwire.processor_id!r} blocked first"
+    def stopped(self, asked: Iterable[Asked], why: str) -> None:
+        """Note, for those that came to no verdict, that they did not check, and why."""
         for one in asked:
             if one.order not in self._records:
                 self.note(one, "not-checked", reason=why)
@@ -84,3 +83,10 @@ class PointChecks:
     def records(self) -> list[CheckRecord]:
         """All verdicts, in list order."""
         return [self._records[order] for order in sorted(self._records)]
+
+
+def why_stopped(tripwire: Tripwire | None, error: BaseException | None) -> str:
+    """Why processors were not asked, or did not come to an end."""
+    if tripwire is not None:
+        return f"{tripwire.processor_id!r} blocked first"
+    return "the run failed first" if isinstance(error, Exception) else "the run was canceled first"

@@ -11,7 +11,7 @@ from types import CoroutineType
 from typing import Any, NoReturn, Protocol, cast
 
 from interlock.messages import Chunk
-from interlock.runtime.strand import Execution, is_awaitable
+from interlock.runtime.strand import Execution, close, is_awaitable
 from interlock.verdict import AbortSignal
 
 __all__ = ["ChunkChain", "Flow", "MaybeFlow", "Stage", "as_tuple"]
@@ -24,7 +24,7 @@ class Stage(Protocol):
     """One node of the per-chunk plan, bound to a run."""
 
     waits_in_hook: bool
-    """Whether waiting for it means waiting for the user's own code, in this very task."""
+    """Whether waiting for it means waiting for the user's own code."""
 
     def row(self) -> tuple[Callable[[Any], object], Any]:
         """What is called for a chunk, and with what: its attribute ``chunk`` is set before.
@@ -41,6 +41,14 @@ class Stage(Protocol):
         """Note the failure; give back what is to be raised (``error`` itself to let it pass)."""
         ...
 
+    def missed(self, error: BaseException) -> None:
+        """Note that it was not asked about a chunk, because of ``error``."""
+        ...
+
+    def abandon(self) -> None:
+        """Drop what it waits for inside what the call gave, because nobody will await that."""
+        ...
+
 
 class ChunkChain:
     """Stages in a row.
@@ -48,18 +56,17 @@ class ChunkChain:
     Args:
         stages: In order.
         execution: The run's.
-        root: Whether it runs in the task that runs the whole stream.
     """
 
-    __slots__ = ("_behind", "_execution", "_latch", "_rows", "root", "stages")
+    __slots__ = ("_behind", "_execution", "_latch", "_pending", "_rows", "stages")
 
-    def __init__(self, stages: Sequence[Stage], execution: Execution, *, root: bool = True) -> None:
+    def __init__(self, stages: Sequence[Stage], execution: Execution) -> None:
         self.stages = tuple(stages)
-        self.root = root
         self._rows: tuple[tuple[Callable[[Any], object], Any], ...] = tuple(stage.row() for stage in stages)
         self._execution = execution
         self._latch = execution.latch
         self._behind: dict[int, ChunkChain] = {}
+        self._pending: tuple[int, Awaitable[object]] | None = None
 
     def push(self, chunk: Chunk) -> MaybeFlow:
         """Take a chunk through all stages."""
@@ -78,6 +85,7 @@ class ChunkChain:
         except BaseException as error:
             self._fail(index, error)
         if type(out) is CoroutineType or hasattr(type(out), "__await__"):
+            self._pending = (index, cast("Awaitable[object]", out))
             return self._awaited(index, chunk, cast("Awaitable[object]", out))
         try:
             flow = self._settled(index, chunk, out)
@@ -111,17 +119,10 @@ class ChunkChain:
         return await cast("Awaitable[Flow]", rest) if is_awaitable(rest) else cast("Flow", rest)
 
     def _waited(self, index: int, awaitable: Awaitable[object]) -> Awaitable[object]:
-        """The awaitable, marked as the user's code that the root task waits for, where it is that."""
-        if self.root and self.stages[index].waits_in_hook:
-            return self._marked(awaitable)
+        """The awaitable; where it is the user's code, and this task is the run's own, that is noted meanwhile."""
+        if self.stages[index].waits_in_hook and not self._execution.joins:
+            return self._execution.in_hook(awaitable)
         return awaitable
-
-    async def _marked(self, awaitable: Awaitable[object]) -> object:
-        self._execution.waiting = True
-        try:
-            return await awaitable
-        finally:
-            self._execution.waiting = False
 
     def _settled(self, index: int, chunk: Chunk, out: object) -> Flow:
         if self._latch.tripwire is not None:
@@ -134,7 +135,7 @@ class ChunkChain:
             return flow
         behind = self._behind.get(start)
         if behind is None:
-            behind = self._behind[start] = ChunkChain(self.stages[start:], self._execution, root=self.root)
+            behind = self._behind[start] = ChunkChain(self.stages[start:], self._execution)
         return self._each(behind, flow, ()) if isinstance(flow, tuple) else behind.push(flow)
 
     def _each(self, behind: ChunkChain, flow: tuple[Chunk, ...], done: tuple[Chunk, ...]) -> MaybeFlow:
@@ -152,8 +153,24 @@ class ChunkChain:
         rest = self._each(behind, left, done + as_tuple(await awaitable))
         return await cast("Awaitable[Flow]", rest) if is_awaitable(rest) else cast("Flow", rest)
 
+    def missed(self, error: BaseException) -> None:
+        """Note for all stages that they were not asked about a chunk, because of ``error``."""
+        for stage in self.stages:
+            stage.missed(error)
+
+    def abandon(self) -> None:
+        """Drop what ``push`` gave to be awaited, because nobody will await it."""
+        if self._pending is not None:
+            index, awaitable = self._pending
+            close(awaitable)
+            self.stages[index].abandon()
+        for behind in self._behind.values():
+            behind.abandon()
+
     def _fail(self, index: int, error: BaseException) -> NoReturn:
         told = self.stages[index].failed(error)
+        for stage in self.stages[index + 1 :]:
+            stage.missed(error)
         if told is error:
             raise error
         raise told from error

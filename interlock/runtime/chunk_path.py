@@ -196,7 +196,7 @@ class _Binding:
 
     def _arm(self, plan: Plan, where: str, order: tuple[int, ...]) -> Arm:
         before = self._path.hook_count()
-        chain = ChunkChain(self.bind(plan, where, order), self._path.execution, root=False)
+        chain = ChunkChain(self.bind(plan, where, order), self._path.execution)
         return Arm(plan.id, chain, self._path.context(), self._path.hooks_since(before))
 
 

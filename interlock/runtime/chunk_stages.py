@@ -10,6 +10,7 @@ from interlock.messages import Chunk
 from interlock.processors.base import Processor, ProcessorStep
 from interlock.processors.returns import chunks_returned
 from interlock.processors.stream_context import OutputStreamContext, merge_outs
+from interlock.runtime.checks import why_stopped
 from interlock.runtime.chunk_chain import ChunkChain, Flow, as_tuple
 from interlock.runtime.join import join
 from interlock.runtime.operations import BranchOutputs
@@ -81,12 +82,21 @@ class HookStage:
         """Note a block or a failure."""
         latch = self._execution.latch
         told = as_failure(latch, self.path, error, self.phase)
-        if latch.tripwire is not None:
-            if latch.tripwire.processor_id == self.processor.id:
-                self.verdict, self.reason = "blocked", latch.tripwire.reason
-        elif isinstance(told, Exception):
+        if latch.tripwire is not None and latch.tripwire.processor_id == self.processor.id:
+            self.verdict, self.reason = "blocked", latch.tripwire.reason
+        elif latch.tripwire is None and isinstance(told, Exception):
             self.verdict, self.reason = "not-checked", f"failed: {type(told.__cause__ or error).__name__}"
+        else:
+            self.missed(error)
         return told
+
+    def missed(self, error: BaseException) -> None:
+        """Note that it came to no verdict on a chunk."""
+        if self.verdict not in ("blocked", "not-checked"):
+            self.verdict, self.reason = "not-checked", why_stopped(self._execution.latch.tripwire, error)
+
+    def abandon(self) -> None:
+        """It waits for nothing but the hook."""
 
     def warnings(self) -> Sequence[str]:
         """What it warned of so far."""
@@ -132,6 +142,12 @@ class FunctionStage:
         """What is raised for an error of the function."""
         return as_failure(self._execution.latch, self.path, error, Phase.OUTPUT_STREAM)
 
+    def missed(self, error: BaseException) -> None:
+        """A function keeps no record."""
+
+    def abandon(self) -> None:
+        """It waits for nothing but the function."""
+
 
 class Arm:
     """One branch of a block.
@@ -152,6 +168,9 @@ class Arm:
         self.hooks = hooks
 
 
+Waiting = tuple[Arm, "Awaitable[Flow]"]
+"""A branch that waits, and for what."""
+
 Reducer = Callable[[StepContext[Any]], object]
 """What a map does with the branches."""
 
@@ -166,7 +185,7 @@ class BlockStage:
         prefer: The branch that wins a conflict in a merge.
     """
 
-    __slots__ = ("_arms", "_contexts", "_execution", "_prefer", "_reducer", "_step_context", "chunk", "path")
+    __slots__ = ("_arms", "_execution", "_prefer", "_reducer", "_step_context", "_waiting", "chunk", "path")
     waits_in_hook = False
 
     def __init__(
@@ -185,6 +204,7 @@ class BlockStage:
         self._arms = tuple(arms)
         self._execution = execution
         self._prefer = prefer
+        self._waiting: Sequence[Waiting] = ()
         self._reducer = None if reducer is None else reducer[0]
         outputs = BranchOutputs(base, (), {arm.key: arm.context for arm in arms})
         self._step_context = StepContext(outputs, run, "" if reducer is None else reducer[1])
@@ -197,9 +217,11 @@ class BlockStage:
         """The chunk through all branches; gives what goes on, or something to await."""
         chunk = self.chunk
         same = (chunk,)
-        waiting: list[tuple[Arm, Awaitable[Flow]]] = []
+        waiting: list[Waiting] = []
+        reached = 0
         try:
             for arm in self._arms:
+                reached += 1
                 context = arm.context
                 context.chunk = chunk
                 context.out = same
@@ -212,30 +234,41 @@ class BlockStage:
                     waiting.append((arm, cast("Awaitable[Flow]", out)))
                 else:
                     context.out = (cast("Chunk", out),)
-        except BaseException:
-            for _arm, awaitable in waiting:
-                close(awaitable)
+        except BaseException as error:
+            _abandon(waiting)
+            for arm in (*(arm for arm, _ in waiting), *self._arms[reached:]):
+                arm.chain.missed(error)
             raise
         if waiting:
+            self._waiting = waiting
             return self._joined(chunk, same, waiting)
-        return self._reduced(chunk, same)
+        return self._in_hook(self._reduced(chunk, same))
 
-    async def _joined(
-        self, chunk: Chunk, same: tuple[Chunk, ...], waiting: Sequence[tuple[Arm, Awaitable[Flow]]]
-    ) -> object:
+    async def _joined(self, chunk: Chunk, same: tuple[Chunk, ...], waiting: Sequence[Waiting]) -> object:
         async def finish(arm: Arm, awaitable: Awaitable[Flow]) -> None:
             out = await awaitable
             if out is not chunk:
                 arm.context.out = as_tuple(out)
 
+        execution = self._execution
         if len(waiting) == 1:
             await finish(*waiting[0])
         else:
-            await join([finish(arm, awaitable) for arm, awaitable in waiting], self._execution.latch)
-        if self._execution.latch.tripwire is not None:
+            execution.joins += 1
+            try:
+                await join([finish(arm, awaitable) for arm, awaitable in waiting], execution.latch)
+            finally:
+                execution.joins -= 1
+        if execution.latch.tripwire is not None:
             return chunk  # the chain looks at the latch before it goes on
-        reduced = self._reduced(chunk, same)
+        reduced = self._in_hook(self._reduced(chunk, same))
         return await cast("Awaitable[object]", reduced) if is_awaitable(reduced) else reduced
+
+    def _in_hook(self, reduced: object) -> object:
+        """What a map gave; where it is to be awaited, that is noted as waiting for the user's own code."""
+        if self._reducer is None or self._execution.joins or not is_awaitable(reduced):
+            return reduced
+        return self._execution.in_hook(cast("Awaitable[object]", reduced))
 
     def _reduced(self, chunk: Chunk, same: tuple[Chunk, ...]) -> object:
         """What goes on of what the branches made."""
@@ -251,15 +284,31 @@ class BlockStage:
         if self._reducer is None:
             flow = cast("tuple[Chunk, ...]", out)
             return flow[0] if len(flow) == 1 else flow
-        for arm in self._arms:
-            if arm.context is not out and arm.context.out != (chunk,):
-                for hook in arm.hooks:
-                    hook.left_behind = hook.verdict == "changed"
+        if any(arm.context is out for arm in self._arms):  # else the map made something of its own of them
+            for arm in self._arms:
+                if arm.context is not out and arm.context.out != (chunk,):
+                    for hook in arm.hooks:
+                        hook.left_behind = hook.verdict == "changed"
         return flow_of(chunk, out, self._step_context.step_id)
 
     def failed(self, error: BaseException) -> BaseException:
         """What is raised for an error of a branch or of the map."""
         return as_failure(self._execution.latch, self.path, error, Phase.OUTPUT_STREAM)
+
+    def missed(self, error: BaseException) -> None:
+        """Note for every branch that it was not asked."""
+        for arm in self._arms:
+            arm.chain.missed(error)
+
+    def abandon(self) -> None:
+        """Drop what the branches wait for."""
+        _abandon(self._waiting)
+
+
+def _abandon(waiting: Sequence[Waiting]) -> None:
+    for arm, awaitable in waiting:
+        close(awaitable)
+        arm.chain.abandon()
 
 
 def flow_of(chunk: Chunk, returned: object, step_id: str) -> Flow:

@@ -12,6 +12,7 @@ from interlock.errors import AlreadyStarted
 from interlock.ids import new_id
 from interlock.processors.hook_context import HookContext
 from interlock.processors.seat import RunFacts
+from interlock.runtime.checks import why_stopped
 from interlock.runtime.lower import Place, hooks_in, lower
 from interlock.runtime.operations import Entry
 from interlock.runtime.strand import Execution, Operation, Strand, advance, drive
@@ -133,8 +134,8 @@ class LocalRun(Generic[I_contra, O_co]):
         self, strand: Strand, execution: Execution, error: BaseException | None, duration: float
     ) -> Outcome[O_co]:
         tripwire = execution.latch.tripwire
-        if tripwire is not None or error is not None:
-            execution.checks.stopped(hooks_in(strand.ops), tripwire)
+        if strand.index < len(strand.ops):
+            execution.checks.stopped(hooks_in(strand.ops), why_stopped(tripwire, error))
         steps, checks = Records(execution.entries), execution.checks.records()
         if tripwire is not None:
             return Blocked(tripwire, run_id=self.run_id, steps=steps, checks=checks, duration=duration)

@@ -13,7 +13,7 @@ from interlock.processors.base import HOOKS, ProcessorStep
 from interlock.processors.hook_context import HookContext
 from interlock.processors.returns import apply_return
 from interlock.runtime.join import join
-from interlock.runtime.strand import Operation, Strand, advance, as_failure, close, drive
+from interlock.runtime.strand import Operation, Strand, abandon, advance, as_failure, drive
 from interlock.schema import is_set, plain_type, validate
 from interlock.steps import FunctionStep, StepContext
 from interlock.verdict import AbortSignal, Phase
@@ -23,6 +23,10 @@ from interlock.workflows.outcome import StepStatus
 __all__ = ["BranchOutputs", "Entry", "HookOp", "MapOp", "MergeOp", "NestedOp", "ParallelOp", "StepOp", "fork_value"]
 
 _SHARED = (type(None), bool, int, float, complex, str, bytes, Enum, type)
+
+
+Waiting = tuple[Strand, Awaitable[object]]
+"""A strand that waits, and for what."""
 
 
 class BranchOutputs(dict[str, Any]):
@@ -185,10 +189,12 @@ class NestedOp(Operation):
         self.ops = ops
 
     def begin(self, strand: Strand) -> object:
-        inner = Strand(self.ops, strand.value, strand.execution, strand.execution.scope(strand.value), root=strand.root)
-        strand.note = inner
+        inner = Strand(self.ops, strand.value, strand.execution, strand.execution.scope(strand.value))
         awaitable = advance(inner)
-        return inner.value if awaitable is None else _driven(inner, awaitable)
+        if awaitable is None:
+            return inner.value
+        strand.note = (inner, awaitable)
+        return _driven(inner, awaitable)
 
     def end(self, strand: Strand, result: object) -> None:
         strand.run.outputs[self.step] = result
@@ -196,6 +202,9 @@ class NestedOp(Operation):
 
     def failed(self, strand: Strand, error: BaseException) -> BaseException:
         return error
+
+    def abandon(self, strand: Strand) -> None:
+        abandon(*cast("Waiting", strand.note))
 
 
 class ParallelOp(Operation):
@@ -218,31 +227,37 @@ class ParallelOp(Operation):
 
     def begin(self, strand: Strand) -> object:
         value, execution, run = strand.value, strand.execution, strand.run
-        inner = [Strand(ops, fork_value(value, key, self.path), execution, run, root=False) for key, ops in self.arms]
-        waiting: list[tuple[Strand, Awaitable[object]]] = []
+        inner = [Strand(ops, fork_value(value, key, self.path), execution, run) for key, ops in self.arms]
+        waiting: list[Waiting] = []
         try:
             for one in inner:
                 awaitable = advance(one)
                 if awaitable is not None:
                     waiting.append((one, awaitable))
         except BaseException:
-            for _, awaitable in waiting:
-                close(awaitable)
+            for left in waiting:
+                abandon(*left)
             raise
         if not waiting:
             return self._keyed(value, inner)
+        strand.note = waiting
         return self._joined(strand, inner, waiting)
 
-    async def _joined(
-        self, strand: Strand, inner: Sequence[Strand], waiting: Sequence[tuple[Strand, Awaitable[object]]]
-    ) -> BranchOutputs:
+    async def _joined(self, strand: Strand, inner: Sequence[Strand], waiting: Sequence[Waiting]) -> BranchOutputs:
         if len(waiting) == 1:
-            only, awaitable = waiting[0]
-            only.root = strand.root
-            await drive(only, awaitable)
-        else:
-            await join([drive(one, awaitable) for one, awaitable in waiting], strand.execution.latch)
+            await drive(*waiting[0])
+            return self._keyed(strand.value, inner)
+        execution = strand.execution
+        execution.joins += 1
+        try:
+            await join([drive(one, awaitable) for one, awaitable in waiting], execution.latch)
+        finally:
+            execution.joins -= 1
         return self._keyed(strand.value, inner)
+
+    def abandon(self, strand: Strand) -> None:
+        for left in cast("Sequence[Waiting]", strand.note):
+            abandon(*left)
 
     def _keyed(self, base: object, inner: Sequence[Strand]) -> BranchOutputs:
         return BranchOutputs(base, self.order, {key: one.value for (key, _), one in zip(self.arms, inner, strict=True)})

@@ -11,7 +11,7 @@ from interlock.processors.base import Processor
 from interlock.processors.hook_context import HookContext
 from interlock.processors.returns import allowed_in
 from interlock.processors.seat import RunFacts
-from interlock.runtime.checks import PointChecks
+from interlock.runtime.checks import PointChecks, why_stopped
 from interlock.runtime.chunk_path import ChunkPath
 from interlock.runtime.lower import Place, hooks_in, lower
 from interlock.runtime.processor_lists import ProcessorLists
@@ -90,8 +90,8 @@ class Points:
         try:
             await drive(strand)
             final = _checked(strand.value, phase)
-        except BaseException:
-            execution.checks.stopped(hooks_in(ops), execution.latch.tripwire)
+        except BaseException as error:
+            execution.checks.stopped(hooks_in(ops), why_stopped(execution.latch.tripwire, error))
             raise
         finally:
             self._current = None

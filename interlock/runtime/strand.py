@@ -19,7 +19,7 @@ from interlock.runtime.checks import PointChecks
 from interlock.steps import StepRun
 from interlock.verdict import AbortSignal, Latch, Phase
 
-__all__ = ["Execution", "Operation", "Strand", "advance", "as_failure", "close", "drive", "is_awaitable"]
+__all__ = ["Execution", "Operation", "Strand", "abandon", "advance", "as_failure", "close", "drive", "is_awaitable"]
 
 
 class Execution:
@@ -33,10 +33,11 @@ class Execution:
 
     Attributes:
         entries: What each step did, in the order in which steps started.
-        waiting: Whether the root strand is waiting for a step or hook right now.
+        joins: How many joins are running. While there is one, steps and hooks wait in tasks of their own.
+        waiting: Whether the task that runs the execution is itself waiting for a step or hook right now.
     """
 
-    __slots__ = ("checks", "entries", "facts", "latch", "phase", "states", "waiting")
+    __slots__ = ("checks", "entries", "facts", "joins", "latch", "phase", "states", "waiting")
 
     def __init__(
         self,
@@ -52,12 +53,21 @@ class Execution:
         self.states = states if states is not None else {}
         self.checks = checks if checks is not None else PointChecks()
         self.entries: list[Any] = []
+        self.joins = 0
         self.waiting = False
 
     @property
     def request_context(self) -> RequestContext:
         """What the caller handed over."""
         return self.facts.request_context
+
+    async def in_hook(self, awaitable: Awaitable[object]) -> object:
+        """Wait for the user's own code, in the task that runs the execution."""
+        self.waiting = True
+        try:
+            return await awaitable
+        finally:
+            self.waiting = False
 
     def seat(self, processor: Processor) -> Seat:
         """A processor's place in this run."""
@@ -73,7 +83,7 @@ class Operation(Protocol):
     """What a plan's node has become: something that takes a strand one node further."""
 
     waits_in_hook: bool
-    """Whether waiting for it means waiting for the user's own code, in this very task."""
+    """Whether waiting for it means waiting for the user's own code."""
 
     def begin(self, strand: Strand) -> object:
         """Start; give back the result, or something to await that gives it."""
@@ -87,6 +97,10 @@ class Operation(Protocol):
         """Note the failure; give back what is to be raised (``error`` itself to let it pass)."""
         ...
 
+    def abandon(self, strand: Strand) -> None:
+        """Drop what it waits for inside the awaitable that ``begin`` gave, because nobody will await that."""
+        return  # most wait for nothing but that
+
 
 class Strand:
     """Where one line of execution stands.
@@ -95,19 +109,15 @@ class Strand:
         value: What flows.
         index: The operation it stands at.
         note: The current operation's own notes.
-        root: Whether it runs in the task that runs the whole execution.
     """
 
-    __slots__ = ("execution", "index", "note", "ops", "root", "run", "value")
+    __slots__ = ("execution", "index", "note", "ops", "run", "value")
 
-    def __init__(
-        self, ops: Sequence[Operation], value: Any, execution: Execution, run: StepRun, *, root: bool = True
-    ) -> None:
+    def __init__(self, ops: Sequence[Operation], value: Any, execution: Execution, run: StepRun) -> None:
         self.ops = ops
         self.value = value
         self.execution = execution
         self.run = run
-        self.root = root
         self.index = 0
         self.note: Any = None
 
@@ -127,11 +137,20 @@ def close(awaitable: Awaitable[object]) -> None:
             return
 
 
+def abandon(strand: Strand, awaitable: Awaitable[object]) -> None:
+    """Drop a strand that waits, because it will not go on; ``awaitable`` is what ``advance`` gave for it."""
+    close(awaitable)
+    if strand.index < len(strand.ops):
+        strand.ops[strand.index].abandon(strand)
+
+
 def advance(strand: Strand) -> Awaitable[object] | None:
     """Go on until the strand is through (None) or must wait (what to await)."""
     ops = strand.ops
     latch = strand.execution.latch
     count = len(ops)
+    if latch.tripwire is not None:  # by something that was left running
+        raise AbortSignal(latch.tripwire)
     while strand.index < count:
         op = ops[strand.index]
         try:
@@ -164,7 +183,7 @@ async def drive(strand: Strand, awaitable: Awaitable[object] | None = None) -> N
     while awaitable is not None:
         op = strand.ops[strand.index]
         try:
-            if strand.root and op.waits_in_hook:
+            if op.waits_in_hook and not execution.joins:
                 execution.waiting = True
                 try:
                     result = await awaitable

@@ -85,8 +85,8 @@ async def take_step(run: AgentRun) -> AsyncGenerator[Chunk, None]:
 async def passed(run: AgentRun, chunk: Chunk) -> tuple[Chunk, ...]:
     """What the client is given for a chunk: the chunk itself where nothing looks at chunks."""
     path = run.points.chunk_path
+    look_at_latch(run)
     if path is None:
-        look_at_latch(run)
         return (chunk,)
     out = path.feed(chunk)
     flow = await cast("Awaitable[Flow]", out) if is_awaitable(out) else cast("Flow", out)

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import anyio.lowlevel
 
-from interlock import Agent, AgentResult, Phase, Processor
+from interlock import Agent, AgentResult, Phase, Processor, StepContext, create_workflow
 from interlock.messages import Chunk
 from interlock.models import ModelRequest
 from interlock.processors import (
@@ -19,11 +19,14 @@ from interlock.processors import (
     OutputResultContext,
     OutputStepContext,
     OutputStreamContext,
+    PhaseContext,
+    ProcessorStepSchema,
     ToolCallContext,
     ToolResultContext,
 )
 from interlock.processors.hook_context import HookContext
 from interlock.testing import ScriptedModel
+from interlock.workflows import WorkflowBuilder
 
 Act = Callable[[Any], object]
 """What a processor does at a phase, given the context."""
@@ -148,6 +151,17 @@ class Patient(Everywhere):
 
     async def process_output_result(self, ctx: OutputResultContext) -> Any:
         return await self._waited(ctx)
+
+
+def flow(name: str = "flow") -> WorkflowBuilder[PhaseContext, PhaseContext, PhaseContext]:
+    """The beginning of a workflow of processors."""
+    return create_workflow(id=name, input_schema=ProcessorStepSchema, output_schema=ProcessorStepSchema)
+
+
+def picking(key: str) -> Callable[[StepContext[Any]], Any]:
+    """For ``.map``: the branch that continues; a name without a colon is a processor's id."""
+    whole = key if ":" in key or "/" in key else f"processor:{key}"
+    return lambda ctx: ctx.input[whole if whole in ctx.input else key]
 
 
 async def chunks_and_result(agent: Agent, text: str = "hello", **options: Any) -> tuple[list[Chunk], AgentResult]:
