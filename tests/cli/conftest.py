@@ -133,13 +133,14 @@ def agents(write: Write) -> Path:
 
 
 @pytest.fixture
-def clean_modules() -> Iterator[None]:
-    """Forget what a loaded file brought in."""
-    path, modules = sys.path[:], set(sys.modules)
+def clean_modules(tmp_path: Path) -> Iterator[None]:
+    """Forget what was loaded from this test's own folder, and that it was importable."""
+    path = sys.path[:]
     yield
     sys.path[:] = path
-    for name in set(sys.modules) - modules:
-        del sys.modules[name]
+    for name, module in list(sys.modules.items()):
+        if str(getattr(module, "__file__", None)).startswith(str(tmp_path)):
+            del sys.modules[name]
 
 
 @pytest.fixture

@@ -6,6 +6,9 @@ import os
 import signal
 import subprocess
 import sys
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
@@ -77,9 +80,30 @@ def hangs(write: Write) -> Path:
     return write("hangs.py", HANGS)
 
 
-def _start(*args: object, stdin: int = subprocess.DEVNULL, stdout: int = subprocess.PIPE) -> subprocess.Popen[bytes]:
-    command = [*INTERLOCK, *map(str, args)]
-    return subprocess.Popen(command, stdin=stdin, stdout=stdout, stderr=subprocess.PIPE, start_new_session=True)
+ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+
+
+@contextmanager
+def _start(
+    *args: object, stdin: int = subprocess.DEVNULL, stdout: int = subprocess.PIPE
+) -> Generator[subprocess.Popen[bytes]]:
+    """Start the command; it is killed where it outlives all patience, so that reading from it always ends."""
+    with subprocess.Popen(
+        [*INTERLOCK, *map(str, args)],
+        stdin=stdin,
+        stdout=stdout,
+        stderr=subprocess.PIPE,
+        env=ENVIRONMENT,
+        start_new_session=True,
+    ) as process:
+        patience = threading.Timer(60, process.kill)
+        patience.start()
+        try:
+            yield process
+            process.wait()
+        finally:
+            process.kill()
+            patience.cancel()
 
 
 def _read(stream: IO[bytes] | None, length: int) -> bytes:
@@ -91,7 +115,9 @@ def _run(*args: object, shell: str | None = None) -> subprocess.CompletedProcess
     command = [*INTERLOCK, *map(str, args)]
     if shell is not None:
         command = ["bash", "-o", "pipefail", "-c", shell, *command]
-    return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=60)
+    return subprocess.run(
+        command, env=ENVIRONMENT, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=60
+    )
 
 
 needs_signals = pytest.mark.skipif(os.name == "nt", reason="Windows has no signals to send")
@@ -102,7 +128,7 @@ def test_an_interrupted_agent_exits_with_130_and_closes_its_model(hangs: Path) -
     with _start("run", f"{hangs}:agent", "hello") as process:
         assert _read(process.stdout, 11) == b"first words"  # it came before the answer was whole
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate()
     assert (process.returncode, out) == (130, b"\n")
     assert err.decode() == "the model was closed\ninterlock: interrupted\n"
 
@@ -112,7 +138,7 @@ def test_an_interrupted_workflow_exits_with_130_and_stops_its_steps(hangs: Path)
     with _start("run", f"{hangs}:flow", "hello") as process:
         assert _read(process.stderr, 8) == b"waiting\n"
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate()
     assert (process.returncode, out, err.decode()) == (130, b"", "the step was stopped\ninterlock: interrupted\n")
 
 
@@ -123,7 +149,7 @@ def test_interrupting_while_the_text_is_awaited_exits_with_130(agents: Path) -> 
     with _start("run", f"{marked}:agent", stdin=subprocess.PIPE) as process:
         assert _read(process.stderr, 7) == b"loaded\n"
         process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=60) == 130
+        assert process.wait() == 130
         assert _read(process.stderr, -1) == b"interlock: interrupted\n"
 
 
@@ -174,7 +200,7 @@ def test_on_a_terminal_the_answer_comes_as_text_that_steers_nothing(agents: Path
     controller, terminal = pty.openpty()
     with _start("run", f"{agents}:steering", "x", stdout=terminal) as process:
         os.close(terminal)
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate()
     shown = os.read(controller, 4096)
     os.close(controller)
     assert (process.returncode, err) == (0, b"")
@@ -190,7 +216,7 @@ def test_a_text_is_typed_at_a_terminal(agents: Path) -> None:
         os.close(terminal)
         told = process.stderr.readline() if process.stderr is not None else b""
         os.write(controller, b"typed\n\x04")
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate()
     os.close(controller)
     assert b"type the text; end it with Ctrl-D" in told
     assert (process.returncode, out, err) == (0, b"typed\n", b"")
