@@ -30,6 +30,7 @@ _NEIGHBOURS: Final = 4
 """How many neighbouring changes are looked at as one."""
 
 _TOKEN: Final = re.compile(r"\w+|\s+|[^\w\s]")
+_SOLID: Final = re.compile(r"\S+")
 _RUN: Final = re.compile(r"\w+|\s+|")
 _CUT: Final = re.compile(r"(?<=\w)(?=\w)|(?<=\s)(?=\s)")
 
@@ -72,14 +73,15 @@ def derive(before: str, after: str, limit: int = LIMIT) -> tuple[DerivedEdit, ..
     if forward is None or backward is None:
         start, end, first, last = _trim(before, after, (0, len(before), 0, len(after)))
         # So much is new that it may well repeat what it replaces.
-        return (DerivedEdit(start, end, after[first:last], ((start, end),) if first < last else ()),)
+        doubt = [(start, end)] if first < last else []
+        return (DerivedEdit(start, end, after[first:last], _united(before, doubt)),)
     found: list[DerivedEdit] = []
     for zone in _zones(forward, _mirrored(before, after, backward), before, after):
         doubt = _doubt(before, after, zone)
         for run in zone.forward:
             start, end, first, last = _trim(before, after, run)
             letters = _doubt_in_letters(before, run, start, end)
-            found.append(DerivedEdit(start, end, after[first:last], _united([*doubt, *letters])))
+            found.append(DerivedEdit(start, end, after[first:last], _united(before, [*doubt, *letters])))
     return tuple(found)
 
 
@@ -226,24 +228,25 @@ def _within(runs: Sequence[Run], zone: Range) -> list[Run]:
     return [run for run in runs if zone[0] <= run[0] and run[1] <= zone[1]]
 
 
-def _united(ranges: Sequence[Range]) -> tuple[Range, ...]:
+def _united(text: str, ranges: Sequence[Range]) -> tuple[Range, ...]:
+    """The ranges in order, without overlaps, and without white space, which is nobody's secret."""
     united: list[Range] = []
     for low, high in sorted(ranges):
         if united and low <= united[-1][1]:
             united[-1] = (united[-1][0], max(high, united[-1][1]))
         else:
             united.append((low, high))
-    return tuple(united)
+    return tuple(word.span() for low, high in united for word in _SOLID.finditer(text, low, high))
 
 
-def _doubt(before: str, after: str, zone: Zone) -> tuple[Range, ...]:
+def _doubt(before: str, after: str, zone: Zone) -> list[Range]:
     """What of a zone may have been kept or taken away.
 
     Out of doubt is a word that both readings take away and of which no letter occurs in what the zone became. Where
     neither reading takes anything away, there is no doubt: it is only open where something was put in.
     """
     if zone.forward == zone.backward or all(start == end for start, end, _, _ in zone.forward + zone.backward):
-        return ()
+        return []
     start, end = zone.old
     gone = [True] * (end - start)
     for runs in (zone.forward, zone.backward):
@@ -256,7 +259,7 @@ def _doubt(before: str, after: str, zone: Zone) -> tuple[Range, ...]:
         sure = left.isdisjoint(word[0]) and all(gone[low - start : high - start])
         if not sure:
             ranges.append((low, high))
-    return _united(ranges)
+    return ranges
 
 
 def _doubt_in_letters(before: str, run: Run, start: int, end: int) -> list[Range]:

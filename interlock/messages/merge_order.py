@@ -63,18 +63,22 @@ def _order(
     base: Sequence[Key], branches: Mapping[str, Sequence[Key]], kept: set[Key], prefer: str | None, what: str
 ) -> list[Key]:
     """The old keys in the order they are to have; those that are gone too, as others may hang on them."""
-    moved: dict[str, list[Key]] = {}
-    for name, keys in branches.items():
-        present = kept.intersection(keys)
-        order = [key for key in keys if key in present]
-        if order != [key for key in base if key in present]:
-            moved[name] = order
+    old = set(base)
+    own = {name: [key for key in keys if key in old] for name, keys in branches.items()}
+    moved = [name for name, keys in own.items() if not _in_order(base, keys)]
+    telling = {name: order for name in moved if not _in_order(base, order := [k for k in own[name] if k in kept])}
     if not moved:
         return list(base)
-    winner = prefer if prefer in moved else next(iter(moved))
-    if prefer not in moved and any(order != moved[winner] for order in moved.values()):
-        raise MergeConflict(f"the order of {what}", list(moved))
-    return _with_gone(base, moved[winner])
+    able = list(telling or moved)
+    winner = prefer if prefer is not None and prefer in able else able[0]
+    if winner != prefer and any(order != telling[winner] for order in telling.values()):
+        raise MergeConflict(f"the order of {what}", list(telling))
+    return _with_gone(base, own[winner])
+
+
+def _in_order(base: Sequence[Key], keys: Sequence[Key]) -> bool:
+    present = set(keys)
+    return [key for key in base if key in present] == keys
 
 
 def _with_gone(base: Sequence[Key], order: Sequence[Key]) -> list[Key]:

@@ -115,22 +115,23 @@ def _order(one: _Edit, other: _Edit) -> int:
 def _out_of_doubt(edits: Sequence[_Edit], prefer: str | None, what: str) -> list[_Edit]:
     """Edits that take away all that may have been taken away, where a branch is preferred; else a conflict.
 
-    A doubt matters where another branch changed some of what is in doubt. Where it took away all of that, every
+    A doubt matters where other branches changed some of what is in doubt. Where they took away all of that, every
     reading comes to the same.
     """
     widened: list[_Edit] = []
     for edit in edits:
-        for doubt in edit.change.doubt:
-            others = [other for other in edits if not set(edit.branches) & set(other.branches)]
-            rivals = [other for other in others if _reaches(other, doubt)]
-            if not rivals or _covered(doubt, others):
-                continue
-            names = list(dict.fromkeys([*edit.branches, *(name for rival in rivals for name in rival.branches)]))
-            if prefer not in names:
-                raise MergeConflict(what, names)
-            change = Change(*doubt, "", "redaction", doubt)
+        doubt = edit.change.doubt
+        others = [other for other in edits if not set(edit.branches) & set(other.branches)] if doubt else []
+        rivals = [other for other in others if any(_reaches(other, part) for part in doubt)]
+        if not rivals or all(_covered(part, others) for part in doubt):
+            continue
+        names = list(dict.fromkeys([*edit.branches, *(name for rival in rivals for name in rival.branches)]))
+        if prefer not in names:
+            raise MergeConflict(what, names)
+        for part in doubt:
+            change = Change(*part, "", "redaction", part)
             widened.append(_Edit(change, edit.branches, edit.place, silent=True))
-            edit.silent = prefer not in edit.branches
+        edit.silent = prefer not in edit.branches
     return widened
 
 
