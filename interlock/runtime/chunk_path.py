@@ -77,9 +77,8 @@ class ChunkPath:
         finally:
             self._seconds += perf_counter() - began
 
-    def checks(self) -> PointChecks:
-        """What each processor decided over all chunks: one record each."""
-        told = PointChecks()
+    def note_checks(self, told: PointChecks) -> None:
+        """Note what each processor decided over all chunks: one record each."""
         share = self._seconds / len(self._hooks) if self._hooks else 0.0
         tripwire = self._execution.latch.tripwire
         for hook in self._hooks:
@@ -96,7 +95,6 @@ class ChunkPath:
                 kept=not hook.left_behind,
                 metadata=tripwire.metadata if tripwire is not None and verdict == "blocked" else None,
             )
-        return told
 
     @property
     def count(self) -> int:

@@ -13,6 +13,7 @@ from interlock.ids import new_id
 from interlock.processors.hook_context import HookContext
 from interlock.processors.seat import RunFacts
 from interlock.runtime.checks import why_stopped
+from interlock.runtime.chunk_op import ChunkOp
 from interlock.runtime.lower import Place, hooks_in, lower
 from interlock.runtime.operations import Entry
 from interlock.runtime.strand import Execution, Operation, Strand, advance, drive
@@ -51,9 +52,17 @@ class LocalEngine:
         """A workflow's operations at a phase; made once."""
         by_phase = self._lowered.setdefault(workflow, {})
         if phase not in by_phase:
-            plan = workflow.plan if phase is None else workflow.plan_for(phase)
-            by_phase[phase] = () if plan is None else lower(plan, Place(phase), given=workflow.input_schema)
+            by_phase[phase] = _lowered(workflow, phase)
         return by_phase[phase]
+
+
+def _lowered(workflow: Workflow[Any, Any], phase: Phase | None) -> tuple[Operation, ...]:
+    plan = workflow.plan if phase is None else workflow.plan_for(phase)
+    if plan is None:
+        return ()
+    if phase is Phase.OUTPUT_STREAM:
+        return (ChunkOp(plan),)
+    return lower(plan, Place(phase), given=workflow.input_schema)
 
 
 class LocalRun(Generic[I_contra, O_co]):
@@ -123,6 +132,8 @@ class LocalRun(Generic[I_contra, O_co]):
             if awaitable is None:
                 return None
             with watchdog(execution.latch, lambda: execution.waiting) as self._watchdog:
+                if self._canceled:  # by a step, before anything was awaited
+                    self._watchdog.cancel()
                 await drive(strand, awaitable)
         except (Exception, AbortSignal) as error:
             return error

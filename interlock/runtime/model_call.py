@@ -11,6 +11,7 @@ import anyio
 from interlock.messages import Chunk, ErrorChunk
 from interlock.models import LanguageModel, ModelRequest
 from interlock.runtime.agent_run import AgentRun
+from interlock.runtime.cancellation import cancelled_itself, lonely_cancellation
 
 __all__ = ["ModelFailed", "model_chunks"]
 
@@ -65,6 +66,10 @@ async def model_chunks(
         if isinstance(left, GeneratorExit):
             raise
         raise left from error
+    except BaseException as error:
+        if cancelled_itself(error):
+            raise ModelFailed(lonely_cancellation(error)) from error
+        raise
 
 
 class _Call:

@@ -108,7 +108,9 @@ class Points:
     def finish(self) -> None:
         """Take the chunk path's verdicts into the records; called once, when the run has ended."""
         if self._path is not None and self._path.count:
-            self.checks += self._path.checks().records()
+            checks = PointChecks()
+            self._path.note_checks(checks)
+            self.checks += checks.records()
 
     def _execution(self, phase: Phase, step_number: int | None = None) -> Execution:
         return Execution(self.facts, phase, states=self._states, checks=PointChecks(step_number))

@@ -15,6 +15,7 @@ from interlock.context import RequestContext
 from interlock.errors import RunError, StepFailed
 from interlock.processors.base import Processor
 from interlock.processors.seat import RunFacts, Seat
+from interlock.runtime.cancellation import cancelled_itself, lonely_cancellation
 from interlock.runtime.checks import PointChecks
 from interlock.steps import StepRun
 from interlock.verdict import AbortSignal, Latch, Phase
@@ -208,6 +209,8 @@ def as_failure(latch: Latch, path: str, error: BaseException, phase: Phase | Non
 
     A recorded tripwire makes every error its consequence. Cancellation passes as it is: whoever cancelled must see it.
     """
+    if not isinstance(error, Exception) and cancelled_itself(error):
+        error = lonely_cancellation(error)
     if isinstance(error, AbortSignal) and latch.tripwire is not None:
         return error
     if latch.tripwire is not None and isinstance(error, Exception | BaseExceptionGroup):

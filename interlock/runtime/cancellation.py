@@ -1,0 +1,38 @@
+"""Telling a cancellation that somebody asked for from one that only looks like it."""
+
+from __future__ import annotations
+
+import sys
+
+from interlock.errors import InterlockError
+
+__all__ = ["cancelled_itself", "lonely_cancellation"]
+
+
+def cancelled_itself(error: BaseException) -> bool:
+    """Whether an error is a ``CancelledError`` although nobody has cancelled this task.
+
+    That happens on asyncio alone, to code that awaits a task or future which somebody else has cancelled. It is a
+    failure like any other: passed on, it would look to every caller as if it had been cancelled itself. (On Python 3.11
+    a task group may leave a count of cancellations behind. Then this says False, and the error passes as it is.)
+    """
+    if "asyncio" not in sys.modules:  # it is slow to import
+        return False
+    import asyncio
+
+    if not isinstance(error, asyncio.CancelledError):
+        return False
+    try:
+        task = asyncio.current_task()
+    except RuntimeError:  # another event loop than asyncio's is running
+        return False
+    return task is not None and not task.cancelling()
+
+
+def lonely_cancellation(error: BaseException) -> InterlockError:
+    """The failure that such a cancellation is."""
+    made = InterlockError(
+        "CancelledError was raised, but nobody cancelled this: it awaited what somebody else cancelled"
+    )
+    made.__cause__ = error
+    return made
