@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from rich.cells import cell_len, chop_cells
+from rich.cells import cell_len
 
 __all__ = [
     "Block",
@@ -71,7 +71,10 @@ def width_of(text: str) -> int:
 
 def clipped(text: str, width: float) -> str:
     """The text, cut where it takes more than this many cells; "…" says so."""
-    return text if width_of(text) <= width else chop_cells(text, int(width) - 1)[0] + "…"
+    if width_of(text) <= width:
+        return text
+    start = _chopped(text, width - 1)[0]
+    return f"{start}…" if width_of(start) < width else "…"
 
 
 def padded(text: str, width: int, *, centred: bool = False) -> str:
@@ -90,8 +93,19 @@ def wrapped(text: str, width: int) -> list[str]:
             if len(lines) > start and width_of((lines[-1] + piece).rstrip()) <= width:
                 lines[-1] += piece
             else:
-                lines += chop_cells(piece, width)
-    return [line.strip() for line in lines if line.strip()]
+                lines += _chopped(piece, width)
+    return [line.strip() for line in lines if line.strip()] or [""]
+
+
+def _chopped(text: str, width: float) -> list[str]:
+    """The text cut into pieces of at most ``width`` cells, or of one character where that is wider."""
+    pieces: list[str] = []
+    for char in text:
+        if pieces and width_of(pieces[-1] + char) <= width:
+            pieces[-1] += char
+        else:
+            pieces.append(char)
+    return pieces
 
 
 def junction(*, up: bool = False, down: bool = False, left: bool = False, right: bool = False) -> str:

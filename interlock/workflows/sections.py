@@ -186,17 +186,17 @@ def _boxed(block: Block, section: Section, *, onward: bool) -> list[str]:
         onward: Whether an arrow leads to the next box.
     """
     inner, axis = block.width + 2, block.axis + 1
-    note = clipped(printable(section.note), inner // 2)
-    note = f" {note} ─" if note else ""
-    label = clipped(printable(section.label), inner - width_of(note) - 4)
-    head = f"─ {label} "
+    label, note = printable(section.label), printable(section.note)
+    note = clipped(note, max(inner // 2, inner - width_of(label) - 7))
+    tail = f" {note} ─" if note else ""
+    head = f"─ {clipped(label, inner - width_of(tail) - 4)} "
     body = [f"│ {line} │" for line in block.lines]
     runs = isinstance(section.body, Plan)
     if runs and not block.arrow:
         body.insert(0, f"│{row({axis: '│'}, inner)}│")
     way_out = junction(up=runs, down=onward, left=True, right=True)
     return [
-        f"┌{head}{'─' * (inner - width_of(head) - width_of(note))}{note}┐",
+        f"┌{head}{'─' * (inner - width_of(head) - width_of(tail))}{tail}┐",
         *body,
         f"└{'─' * axis}{way_out}{'─' * (inner - axis - 1)}┘",
     ]

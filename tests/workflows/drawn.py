@@ -115,7 +115,8 @@ class Rendered:
 
 def rendered(source: str) -> Rendered:
     """Let the real Mermaid parse and draw a flowchart; raises where it cannot."""
-    root = ET.fromstring(str(mermaidx.render(source).svg()))
+    mermaid: Any = mermaidx  # brings no types
+    root = ET.fromstring(mermaid.render(source).svg())
     nodes: dict[str, list[str]] = {}
     frames: dict[str, str] = {}
     edges: set[tuple[str, str]] = set()

@@ -1,0 +1,183 @@
+"""``workflow.to_text()``."""
+
+from __future__ import annotations
+
+import re
+import time
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from interlock.workflows import ParallelNode, Plan, StepNode, Workflow, create_workflow
+from interlock.workflows.blocks import width_of
+from interlock.workflows.draw_text import TEXT_WIDTH, plan_block
+from interlock.workflows.labels import printable
+from tests.workflows.drawn import function_step, named, workflows
+
+plain = st.integers(0, 10**5).map(lambda n: f"{'a-guard-of-some-length'[: n % 20]}{n}")
+
+
+def drawing(text: str) -> str:
+    """A drawing as it stands in a test: without the line breaks around it."""
+    return text.strip("\n")
+
+
+def guards(*ids: str) -> list[Any]:
+    return [function_step(f"processor:{id_}") for id_ in ids]
+
+
+def test_parallel_guards_stand_side_by_side_between_fork_and_join() -> None:
+    workflow = (
+        create_workflow(id="moderation", input_schema=str, output_schema=str)
+        .parallel(guards("pii-detector", "prompt-injection-detector", "moderation"))
+        .map(named)
+        .commit()
+    )
+    assert workflow.to_text() == drawing(
+        """
+moderation: str → str
+
+                                             input
+                                               │
+             ┌─────────────────────────────────┼─────────────────────────────────┐
+┌────────────▼───────────┐  ┌──────────────────▼──────────────────┐  ┌───────────▼──────────┐
+│ processor:pii-detector │  │ processor:prompt-injection-detector │  │ processor:moderation │
+└────────────┬───────────┘  └──────────────────┬──────────────────┘  └───────────┬──────────┘
+             └─────────────────────────────────┼─────────────────────────────────┘
+                                               │
+                                        ╭──────▼─────╮
+                                        │ map: named │
+                                        ╰──────┬─────╯
+                                               ▼
+                                             output
+"""
+    )
+
+
+def test_a_nested_workflow_is_drawn_in_place_in_a_frame() -> None:
+    arms = [function_step("l"), function_step("r")]
+    innermost = create_workflow(id="innermost").parallel(arms).map(lambda ctx: 1).commit()
+    middle = create_workflow(id="middle").then(innermost).commit()
+    workflow = create_workflow(id="outer").then(function_step("first")).then(middle).commit()
+    assert workflow.to_text() == drawing(
+        """
+outer: anything → anything
+
+        input
+          │
+      ┌───▼───┐
+      │ first │
+      └───┬───┘
+          ▼
+╔═ middle ═════════╗
+║         ▼        ║
+║ ╔═ innermost ══╗ ║
+║ ║       │      ║ ║
+║ ║   ┌───┴──┐   ║ ║
+║ ║ ┌─▼─┐  ┌─▼─┐ ║ ║
+║ ║ │ l │  │ r │ ║ ║
+║ ║ └─┬─┘  └─┬─┘ ║ ║
+║ ║   └───┬──┘   ║ ║
+║ ║       │      ║ ║
+║ ║    ╭──▼──╮   ║ ║
+║ ║    │ map │   ║ ║
+║ ║    ╰──┬──╯   ║ ║
+║ ╚═══════╪══════╝ ║
+╚═════════╪════════╝
+          ▼
+        output
+"""
+    )
+
+
+def test_arms_that_do_not_fit_side_by_side_stand_between_the_lines_of_fork_and_join() -> None:
+    workflow = create_workflow(id="w").parallel(guards(*(f"guard-{n}" for n in range(12)))).map(named).commit()
+    lines = workflow.to_text().splitlines()
+    arms = [line.strip() for line in lines if "guard" in line]
+    assert [re.fullmatch(r"├──▶ processor:guard-(\d+) ─+┤", arm) is not None for arm in arms] == [True] * 12
+    assert re.fullmatch("┌─+┴─+┐", lines[4])
+    assert re.fullmatch("└─+┬─+┘", lines[17])
+    assert {len(line) for line in lines[4:18]} == {len(lines[4])}
+
+
+def test_labels_are_broken_before_arms_are_put_under_one_another() -> None:
+    arms = guards("a-rather-long-guard", "another-rather-long-guard", "a-third-rather-long-guard")
+    text = create_workflow(id="w").parallel(arms).map(named).commit().to_text()
+    assert re.search(r"│ +processor: +│ +│ +processor: +│ +│ +processor: +│", text)
+    assert max(map(width_of, text.splitlines())) <= TEXT_WIDTH
+
+
+def test_a_long_chain_is_one_box_with_rungs() -> None:
+    builder: Any = create_workflow(id="w")
+    for number in range(20):
+        builder = builder.then(function_step(f"step-{number}"))
+    lines = builder.commit().to_text().splitlines()
+    assert lines[4:8] == ["┌────▼────┐", "│ step-0  │", "├────▼────┤", "│ step-1  │"]
+    assert len(lines) == 2 + 2 + 41 + 2
+
+
+def test_two_blocks_in_a_row_join_and_fork_again() -> None:
+    workflow = create_workflow(id="w").parallel(guards("a", "b")).parallel(guards("c", "d")).commit()
+    assert """
+       └────────┬───────┘
+                │
+       ┌────────┴───────┐
+""" in workflow.to_text()
+
+
+def test_an_arm_that_does_nothing_is_dashed_and_says_so() -> None:
+    plan = Plan("w", (ParallelNode("parallel", (Plan("x", ()), Plan("b", (StepNode(function_step("b")),)))),))
+    assert plan_block(plan).lines[1:5] == (
+        "┌╌╌╌╌╌╌╌╌╌╌▼╌╌╌╌╌╌╌╌╌╌┐  ┌─▼─┐",
+        "╎          x          ╎  │ b │",
+        "╎ (does nothing here) ╎  └─┬─┘",
+        "└╌╌╌╌╌╌╌╌╌╌┬╌╌╌╌╌╌╌╌╌╌┘    │  ",
+    )
+
+
+def test_wide_characters_keep_the_boxes_straight() -> None:
+    lines = create_workflow(id="w").parallel([function_step("日本語"), function_step("b")]).commit().to_text()
+    box = [line for line in lines.splitlines() if ("▼" in line and "┌" in line) or "日本語" in line]
+    assert len({width_of(line) for line in box}) == 1
+
+
+def test_a_control_character_never_reaches_the_terminal() -> None:
+    text = create_workflow(id="w\x1b[2J").then(function_step("\x1b[31m\u202e")).commit().to_text()
+    assert "\x1b" not in text
+    assert "\\x1b[31m\\u202e" in text
+
+
+@given(workflows())
+def test_no_line_ends_in_blanks_and_nothing_is_left_out(workflow: Workflow[Any, Any]) -> None:
+    text = workflow.to_text()
+    assert all(line == line.rstrip() for line in text.splitlines())
+    for node in workflow.to_networkx().nodes.values():
+        label = printable(node["label"])
+        if node["kind"] != "join" and width_of(label) <= 14 and not re.search(r"[-:_, ]", label):
+            assert label in text
+
+
+@settings(max_examples=40)
+@given(workflows(ids=plain, descriptions=st.none(), nodes=4, arms=8))
+def test_ordinary_workflows_keep_to_a_hundred_columns(workflow: Workflow[Any, Any]) -> None:
+    assert max(map(width_of, workflow.to_text().splitlines())) <= TEXT_WIDTH
+
+
+def test_deep_nesting_does_not_take_exponential_time() -> None:
+    workflow = create_workflow(id="w").then(function_step("s" * 30)).commit()
+    for depth in range(30):
+        arms = [workflow, function_step("x" * 30), function_step("y" * 30)]
+        workflow = create_workflow(id=f"w{depth}").parallel(arms).map(named).commit()
+    start = time.process_time()
+    assert "s" * 14 in workflow.to_text()
+    assert time.process_time() - start < 5  # some 0.1 s; each level twice would be years
+
+
+@pytest.mark.parametrize("room", [20, 40, 60, 100])
+def test_a_drawing_keeps_to_the_room_it_is_given(room: int) -> None:
+    workflow = (
+        create_workflow(id="w").then(function_step("s")).parallel(guards("aaaa", "bbbb", "cccc", "dddd")).commit()
+    )
+    assert plan_block(workflow.plan, room).width <= room
