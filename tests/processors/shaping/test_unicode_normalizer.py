@@ -130,6 +130,14 @@ def test_a_clean_message_is_not_touched() -> None:
     assert not fork.changed_from(base)
 
 
+def test_a_redaction_beside_it_wins_where_both_change_the_same_characters() -> None:
+    base = InputContext("Hi   ｓｅｃｒｅｔ")
+    rewritten, redacted = base.fork(), base.fork()
+    UnicodeNormalizer().process_input(rewritten)
+    redacted.message_list.edit_text(redacted.messages[0].id, 0, TextEdit(4, 11, "[X]"))
+    assert base.merge_forks({"a": rewritten, "b": redacted}).messages[0].text == "Hi [X]"
+
+
 def test_beside_a_redaction_both_hold() -> None:
     base = InputContext("Ｈｉ   secret   ﬁne")
     rewritten, redacted = base.fork(), base.fork()
