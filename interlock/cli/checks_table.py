@@ -15,7 +15,7 @@ from interlock.verdict import CheckRecord, Verdict
 
 __all__ = ["checks_table", "rendered", "took"]
 
-_HEADINGS: Final = ("point", "processor", "verdict", "kept", "time")
+_HEADINGS: Final = ("point", "processor", "verdict", "kept", "    time")
 _GAP: Final = 2
 
 _STYLES: Final[dict[Verdict, str]] = {
