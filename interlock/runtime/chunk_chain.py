@@ -72,7 +72,7 @@ class ChunkChain:
         """Take a chunk through all stages."""
         latch = self._latch
         index = 0
-        out: object = chunk
+        out: Any = chunk
         try:
             for call, target in self._rows:
                 target.chunk = chunk
@@ -84,9 +84,10 @@ class ChunkChain:
                 return chunk
         except BaseException as error:
             self._fail(index, error)
-        if type(out) is CoroutineType or hasattr(type(out), "__await__"):
-            self._pending = (index, cast("Awaitable[object]", out))
-            return self._awaited(index, chunk, cast("Awaitable[object]", out))
+        kind: Any = out.__class__
+        if kind is CoroutineType or hasattr(kind, "__await__"):
+            self._pending = (index, out)
+            return self._awaited(index, chunk, out)
         try:
             flow = self._settled(index, chunk, out)
         except BaseException as error:
@@ -96,18 +97,21 @@ class ChunkChain:
     async def _awaited(self, index: int, chunk: Chunk, awaitable: Awaitable[object]) -> Flow:
         """The rest of the way, from a stage that waits."""
         count = len(self.stages)
-        flow: Flow = chunk
+        latch = self._latch
+        flow: Any = chunk
         while True:
             try:
-                flow = self._settled(index, chunk, await self._waited(index, awaitable))
+                out: Any = await (awaitable if self._execution.joins else self._waited(index, awaitable))
+                flow = chunk if out is chunk and latch.tripwire is None else self._settled(index, chunk, out)
                 index += 1
-                while index < count and type(flow) is not tuple:
-                    chunk = cast("Chunk", flow)
+                while index < count and flow.__class__ is not tuple:
+                    chunk = flow
                     call, target = self._rows[index]
                     target.chunk = chunk
                     out = call(target)
-                    if type(out) is CoroutineType or hasattr(type(out), "__await__"):
-                        awaitable = cast("Awaitable[object]", out)
+                    kind: Any = out.__class__
+                    if kind is CoroutineType or hasattr(kind, "__await__"):
+                        awaitable = out
                         break
                     flow = self._settled(index, chunk, out)
                     index += 1
@@ -115,12 +119,15 @@ class ChunkChain:
                     break
             except BaseException as error:
                 self._fail(index, error)
+        came_out: Flow = flow
+        if index == count:
+            return came_out
         rest = self._rest(index, flow)
         return await cast("Awaitable[Flow]", rest) if is_awaitable(rest) else cast("Flow", rest)
 
     def _waited(self, index: int, awaitable: Awaitable[object]) -> Awaitable[object]:
-        """The awaitable; where it is the user's code, and this task is the run's own, that is noted meanwhile."""
-        if self.stages[index].waits_in_hook and not self._execution.joins:
+        """The awaitable; where it is the user's code (in the run's own task), that is noted meanwhile."""
+        if self.stages[index].waits_in_hook:
             return self._execution.in_hook(awaitable)
         return awaitable
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from types import CoroutineType
 from typing import Any, cast
 
 from interlock.errors import InvalidProcessorReturn
@@ -168,7 +169,7 @@ class Arm:
         self.hooks = hooks
 
 
-Waiting = tuple[Arm, "Awaitable[Flow]"]
+Waiting = tuple[Arm, "Coroutine[Any, Any, Flow]"]
 """A branch that waits, and for what."""
 
 Reducer = Callable[[StepContext[Any]], object]
@@ -225,15 +226,13 @@ class BlockStage:
                 context = arm.context
                 context.chunk = chunk
                 context.out = same
-                out = arm.chain.push(chunk)
+                out: Any = arm.chain.push(chunk)
                 if out is chunk:
                     continue
-                if isinstance(out, tuple):
-                    context.out = out
-                elif is_awaitable(out):
-                    waiting.append((arm, cast("Awaitable[Flow]", out)))
+                if out.__class__ is CoroutineType:
+                    waiting.append((arm, out))
                 else:
-                    context.out = (cast("Chunk", out),)
+                    context.out = as_tuple(out)
         except BaseException as error:
             _abandon(waiting)
             for arm in (*(arm for arm, _ in waiting), *self._arms[reached:]):
@@ -245,22 +244,20 @@ class BlockStage:
         return self._in_hook(self._reduced(chunk, same))
 
     async def _joined(self, chunk: Chunk, same: tuple[Chunk, ...], waiting: Sequence[Waiting]) -> object:
-        async def finish(arm: Arm, awaitable: Awaitable[Flow]) -> None:
-            out = await awaitable
-            if out is not chunk:
-                arm.context.out = as_tuple(out)
-
         execution = self._execution
         if len(waiting) == 1:
-            await finish(*waiting[0])
+            outs = [await waiting[0][1]]
         else:
             execution.joins += 1
             try:
-                await join([finish(arm, awaitable) for arm, awaitable in waiting], execution.latch)
+                outs = await join([awaitable for _, awaitable in waiting], execution.latch)
             finally:
                 execution.joins -= 1
         if execution.latch.tripwire is not None:
             return chunk  # the chain looks at the latch before it goes on
+        for (arm, _), out in zip(waiting, outs, strict=True):
+            if out is not chunk:
+                arm.context.out = as_tuple(out)
         reduced = self._in_hook(self._reduced(chunk, same))
         return await cast("Awaitable[object]", reduced) if is_awaitable(reduced) else reduced
 

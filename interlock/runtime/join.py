@@ -16,17 +16,20 @@ from interlock.verdict import Latch
 
 __all__ = ["call_soon", "join"]
 
-Job = Coroutine[Any, Any, None]
+Job = Coroutine[Any, Any, Any]
 
 
-async def join(jobs: Sequence[Job], latch: Latch) -> None:
+async def join(jobs: Sequence[Job], latch: Latch) -> list[Any]:
     """Run all jobs at once until all have ended, one has failed, or the latch has tripped.
 
-    Jobs keep their results themselves. When this returns or raises, every job has ended.
+    When this returns or raises, every job has ended.
 
     Args:
         jobs: Coroutines that have not started.
         latch: Where a tripwire is written; a job that records one and goes on running is cancelled like its siblings.
+
+    Returns:
+        What the jobs gave, in their order; None for one that a tripwire kept from ending.
 
     Raises:
         BaseException: What the first job to fail raised. Nothing, where the latch tripped: the caller looks at it.
@@ -34,9 +37,8 @@ async def join(jobs: Sequence[Job], latch: Latch) -> None:
     if sniffio.current_async_library() == "asyncio":
         from interlock.runtime.join_tasks import join_tasks  # asyncio is slow to import, and not every program has it
 
-        await join_tasks(jobs, latch)
-    else:
-        await _join_group(jobs, latch)
+        return await join_tasks(jobs, latch)
+    return await _join_group(jobs, latch)
 
 
 def call_soon() -> Callable[[Callable[[], object]], object]:
@@ -50,14 +52,15 @@ def call_soon() -> Callable[[Callable[[], object]], object]:
     return trio.lowlevel.current_trio_token().run_sync_soon
 
 
-async def _join_group(jobs: Sequence[Job], latch: Latch) -> None:
+async def _join_group(jobs: Sequence[Job], latch: Latch) -> list[Any]:
+    results: list[Any] = [None] * len(jobs)
     failure: list[BaseException] = []
     canceled = anyio.get_cancelled_exc_class()
     soon = call_soon()
 
-    async def branch(job: Job) -> None:
+    async def branch(index: int, job: Job) -> None:
         try:
-            await job
+            results[index] = await job
         except canceled:
             raise
         except BaseException as error:
@@ -72,9 +75,10 @@ async def _join_group(jobs: Sequence[Job], latch: Latch) -> None:
     latch.watch(wake)
     try:
         async with group:
-            for job in jobs:
-                group.start_soon(branch, job)
+            for index, job in enumerate(jobs):
+                group.start_soon(branch, index, job)
     finally:
         latch.unwatch(wake)
     if failure and latch.tripwire is None:
         raise failure[0]
+    return results

@@ -18,16 +18,17 @@ from interlock.verdict import Latch
 
 __all__ = ["join_tasks"]
 
-Job = Coroutine[Any, Any, None]
+Job = Coroutine[Any, Any, Any]
 
 
 class _Tally:
     """How a join stands."""
 
-    __slots__ = ("done", "failure", "left")
+    __slots__ = ("done", "failure", "left", "results")
 
     def __init__(self, left: int, done: asyncio.Future[None]) -> None:
         self.left = left
+        self.results: list[Any] = [None] * left
         self.done = done
         self.failure: BaseException | None = None
 
@@ -35,16 +36,16 @@ class _Tally:
         if not self.done.done():
             self.done.set_result(None)
 
-    def wrapped(self, job: Job) -> Coroutine[Any, Any, None]:
+    def wrapped(self, index: int, job: Job) -> Coroutine[Any, Any, None]:
         """The job, counted; begun already, up to where a task takes it over."""
-        made = self._counted(job)
+        made = self._counted(index, job)
         made.send(None)
         return made
 
-    async def _counted(self, job: Job) -> None:
+    async def _counted(self, index: int, job: Job) -> None:
         try:
             await _taken_over()
-            await job
+            self.results[index] = await job
         except BaseException as error:
             if self.failure is None:
                 self.failure = error
@@ -60,15 +61,15 @@ def _taken_over() -> Generator[None, None, None]:
     yield
 
 
-async def join_tasks(jobs: Sequence[Job], latch: Latch) -> None:
+async def join_tasks(jobs: Sequence[Job], latch: Latch) -> list[Any]:
     """:func:`interlock.runtime.join.join` on asyncio."""
     loop = asyncio.get_running_loop()
     tally = _Tally(len(jobs), loop.create_future())
     tasks: list[asyncio.Task[None]]
     if loop.get_task_factory() is None:  # what the loop itself would do, less its checks
-        tasks = [asyncio.Task(tally.wrapped(job), loop=loop) for job in jobs]
+        tasks = [asyncio.Task(tally.wrapped(index, job), loop=loop) for index, job in enumerate(jobs)]
     else:
-        tasks = [loop.create_task(tally.wrapped(job)) for job in jobs]
+        tasks = [loop.create_task(tally.wrapped(index, job)) for index, job in enumerate(jobs)]
 
     def wake() -> None:
         loop.call_soon_threadsafe(tally.wake)
@@ -86,6 +87,7 @@ async def join_tasks(jobs: Sequence[Job], latch: Latch) -> None:
         raise canceled
     if tally.failure is not None and latch.tripwire is None:
         raise _told(tally.failure)
+    return tally.results
 
 
 async def _stop(tasks: Sequence[asyncio.Task[None]], jobs: Sequence[Job]) -> asyncio.CancelledError | None:

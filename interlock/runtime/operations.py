@@ -98,7 +98,7 @@ class StepOp(Operation):
             _checked_context(self.step_id, phase, result)
         elif self.check_output and type(result) is not self.plain_output:
             result = validate(self.step.output_schema, result)
-        entry = cast("Entry", strand.note)
+        entry: Entry = strand.note
         entry.output = result
         entry.duration = perf_counter() - entry.began
         entry.status = "success"
@@ -107,7 +107,7 @@ class StepOp(Operation):
 
     def failed(self, strand: Strand, error: BaseException) -> BaseException:
         told = as_failure(strand.execution.latch, self.path, error, strand.execution.phase)
-        _note_failure(cast("Entry", strand.note), told)
+        _note_failure(strand.note, told)
         return told
 
 
@@ -145,8 +145,8 @@ class HookOp(Operation):
         return self.hook(seated)
 
     def end(self, strand: Strand, result: object) -> None:
-        entry = cast("Entry", strand.note)
-        seated = cast("HookContext", entry.output)
+        entry: Entry = strand.note
+        seated: Any = entry.output
         apply_return(seated, result)
         entry.duration = perf_counter() - entry.began
         entry.status = "success"
@@ -163,7 +163,7 @@ class HookOp(Operation):
     def failed(self, strand: Strand, error: BaseException) -> BaseException:
         execution = strand.execution
         told = as_failure(execution.latch, self.path, error, self.phase)
-        entry = cast("Entry", strand.note)
+        entry: Entry = strand.note
         _note_failure(entry, told)
         tripwire = execution.latch.tripwire
         if tripwire is not None and tripwire.processor_id == self.processor.id:
@@ -204,7 +204,7 @@ class NestedOp(Operation):
         return error
 
     def abandon(self, strand: Strand) -> None:
-        abandon(*cast("Waiting", strand.note))
+        abandon(*strand.note)
 
 
 class ParallelOp(Operation):
@@ -256,7 +256,7 @@ class ParallelOp(Operation):
         return self._keyed(strand.value, inner)
 
     def abandon(self, strand: Strand) -> None:
-        for left in cast("Sequence[Waiting]", strand.note):
+        for left in strand.note:
             abandon(*left)
 
     def _keyed(self, base: object, inner: Sequence[Strand]) -> BranchOutputs:
@@ -307,7 +307,7 @@ class MergeOp(Operation):
         self.prefer = node.prefer
 
     def begin(self, strand: Strand) -> object:
-        outputs = cast("BranchOutputs", strand.value)
+        outputs: BranchOutputs = strand.value
         if len(outputs) == 1:
             return next(iter(outputs.values()))
         base = outputs.base

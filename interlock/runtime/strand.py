@@ -155,9 +155,11 @@ def advance(strand: Strand) -> Awaitable[object] | None:
     while strand.index < count:
         op = ops[strand.index]
         try:
-            result = op.begin(strand)
-            if type(result) is CoroutineType or hasattr(type(result), "__await__"):
-                return cast("Awaitable[object]", result)
+            result: Any = op.begin(strand)
+            kind: Any = result.__class__
+            if kind is CoroutineType or hasattr(kind, "__await__"):
+                waits: Awaitable[object] = result
+                return waits
             if latch.tripwire is not None:
                 raise AbortSignal(latch.tripwire)
             op.end(strand, result)
