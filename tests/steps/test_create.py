@@ -1,0 +1,165 @@
+"""Making steps of functions and of what supports a step."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import pytest
+
+from interlock.errors import DefinitionError
+from interlock.schema import UNSET
+from interlock.steps import Step, StepContext, SupportsStep, create_step, step
+
+if TYPE_CHECKING:
+    from decimal import Decimal
+
+T = TypeVar("T")
+
+
+def score_risk(ctx: StepContext[str]) -> int:
+    """How risky it is.
+
+    Between 0 and 100.
+    """
+    return len(ctx.input)
+
+
+async def fetch(ctx: StepContext[int]) -> list[str]:
+    return ["x"] * ctx.input
+
+
+def soon(ctx: StepContext[int]) -> Awaitable[list[str]]:
+    return fetch(ctx)
+
+
+def coming(ctx: StepContext[int]) -> Coroutine[Any, Any, str]:
+    raise NotImplementedError
+
+
+def bare(ctx: Any) -> Any:
+    return ctx
+
+
+def generic(ctx: StepContext[T]) -> T:
+    return ctx.input
+
+
+def unreadable(ctx: StepContext[Decimal]) -> int:
+    return int(ctx.input)
+
+
+def nothing(ctx: StepContext[str]) -> None:
+    del ctx
+
+
+class Scorer:
+    """A callable object."""
+
+    def __call__(self, ctx: StepContext[str]) -> float:
+        return 0.5
+
+
+class Guard(SupportsStep):
+    def __init__(self) -> None:
+        self.made: Step[Any, Any] = create_step(score_risk, id="processor:guard", metadata={"team": "a"})
+
+    def as_step(self) -> Step[Any, Any]:
+        return self.made
+
+
+@pytest.mark.parametrize(
+    ("function", "id_", "given", "made"),
+    [
+        (score_risk, "score-risk", str, int),
+        (fetch, "fetch", int, list[str]),
+        (soon, "soon", int, list[str]),
+        (coming, "coming", int, str),
+        (bare, "bare", UNSET, Any),
+        (generic, "generic", UNSET, UNSET),
+        (unreadable, "unreadable", UNSET, UNSET),
+        (nothing, "nothing", str, type(None)),
+        (Scorer(), "scorer", str, float),
+        (functools.partial(score_risk), "score-risk", UNSET, UNSET),
+    ],
+)
+def test_id_and_schemas_come_from_name_and_annotations(
+    function: Callable[[StepContext[Any]], Any], id_: str, given: object, made: object
+) -> None:
+    found = create_step(function)
+    assert (found.id, found.input_schema, found.output_schema) == (id_, given, made)
+    assert found.subject is function
+
+
+def test_what_is_given_goes_before_what_is_found() -> None:
+    made = create_step(
+        score_risk, id="risk", input_schema=bytes, output_schema=None, description="Risk.", metadata={"a": 1}
+    )
+    assert (made.id, made.input_schema, made.output_schema) == ("risk", bytes, None)
+    assert (made.description, made.metadata) == ("Risk.", {"a": 1})
+
+
+def test_the_description_is_the_first_line_of_the_docstring() -> None:
+    assert create_step(score_risk).description == "How risky it is."
+    assert create_step(fetch).description is None
+
+
+def test_the_decorator_makes_a_step_with_and_without_options() -> None:
+    @step
+    def plain(ctx: StepContext[str]) -> str:
+        return ctx.input
+
+    @step(id="other", output_schema=str, description="d")
+    async def with_options(ctx: StepContext[str]) -> str:
+        return ctx.input
+
+    assert plain.id == "plain"
+    assert (with_options.id, with_options.output_schema, with_options.description) == ("other", str, "d")
+
+
+def test_a_subject_gives_the_one_step_that_stands_for_it() -> None:
+    guard = Guard()
+    assert create_step(guard) is guard.made
+    assert create_step(guard) is create_step(guard)
+
+
+def test_another_id_makes_a_second_step_of_the_same_subject() -> None:
+    guard = Guard()
+    second = create_step(guard, id="second", input_schema=bytes)
+    assert (second.id, second.input_schema, second.output_schema) == ("second", bytes, int)
+    assert second.metadata == {"team": "a"}
+    assert second.subject is guard.made.subject
+    assert (guard.made.id, guard.made.input_schema) == ("processor:guard", str)
+
+
+@pytest.mark.parametrize("x", [3, None, "score", [score_risk], {}])
+def test_what_can_be_no_step_is_refused(x: Any) -> None:
+    with pytest.raises(DefinitionError, match="can be no step: pass a function, a processor, a workflow or a step"):
+        create_step(x)
+
+
+@pytest.mark.parametrize("kind", [Guard, Scorer])
+def test_a_class_is_refused_with_the_hint_to_make_an_instance(kind: Any) -> None:
+    with pytest.raises(DefinitionError, match=rf"an instance: {kind.__name__}\(…\)"):
+        create_step(kind)
+
+
+def test_a_lambda_needs_an_id() -> None:
+    with pytest.raises(DefinitionError, match="a lambda has no name: pass id=…"):
+        create_step(lambda ctx: ctx.input)
+    assert create_step(lambda ctx: ctx.input, id="keep").id == "keep"
+
+
+@pytest.mark.parametrize("id_", ["", "a b", "a/b", "a.b", 7])
+@pytest.mark.parametrize("subject", [score_risk, Guard()])
+def test_an_id_that_is_none_is_refused(subject: Any, id_: Any) -> None:
+    with pytest.raises(DefinitionError, match="id"):
+        create_step(subject, id=id_)
+
+
+@pytest.mark.parametrize("subject", [score_risk, Guard()])
+def test_a_schema_that_is_no_type_is_refused_and_both_are_told(subject: Any) -> None:
+    with pytest.raises(DefinitionError) as caught:
+        create_step(subject, input_schema="str", output_schema={"type": "object"})
+    assert [fault.split(":")[0] for fault in caught.value.faults] == ["input_schema", "output_schema"]
