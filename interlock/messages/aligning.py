@@ -20,11 +20,13 @@ class Alignment:
 
     Args:
         sources: For each part, the place of the old part it was; None where it is new.
-        guessed: Old parts of which it is not certain that the new ones hold nothing more than they were matched with.
+        guessed: Old parts of which it is not certain what became of them.
+        dropped: Parts that a merge is not to use.
     """
 
     sources: list[int | None]
     guessed: set[int] = field(default_factory=set[int])
+    dropped: set[int] = field(default_factory=set[int])
 
 
 def align(old: Sequence[Part], new: Sequence[Part]) -> Alignment:

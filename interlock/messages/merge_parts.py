@@ -49,19 +49,19 @@ def merge_parts(
         MergeConflict: Two branches contradict each other, and ``prefer`` names neither.
     """
     aligned = {name: align(base, parts) for name, parts in branches.items()}
-    versions = {at: _versions(at, branches, aligned) for at in range(len(base))}
-    dropped = _certain(base, branches, aligned, versions, prefer, what)
+    for name in _guessing(base, branches, aligned, prefer, what):
+        _give_way(branches[name], aligned[name])
+    versions = _versions(base, branches, aligned)
     keys: dict[str, list[Hashable]] = {}
     new: dict[Hashable, Part] = {}
     for name, parts in branches.items():
         keys[name] = []
-        for at, source in enumerate(aligned[name].sources):
-            if source is None and name in dropped and isinstance(parts[at], TextPart | ReasoningPart):
-                continue
+        for at, (part, source) in enumerate(zip(parts, aligned[name].sources, strict=True)):
             key: Hashable = (name, at) if source is None else source
-            keys[name].append(key)
-            if source is None:
-                new[key] = parts[at]
+            if source is None and at not in aligned[name].dropped:
+                new[key] = part
+            if source is not None or key in new:
+                keys[name].append(key)
     order: list[Hashable] = merge_order(range(len(base)), keys, prefer, f"the parts of {what}")
     return [
         merge_part(base[key], versions[key], prefer, f"part {key} of {what}")
@@ -76,39 +76,49 @@ def added_parts(base: Sequence[Part], parts: Sequence[Part]) -> list[Part]:
     return [part for part, source in zip(parts, align(base, parts).sources, strict=True) if source is None]
 
 
-def _versions(at: int, branches: Mapping[str, Sequence[Part]], aligned: Mapping[str, Alignment]) -> dict[str, Part]:
-    return {
-        name: parts[aligned[name].sources.index(at)] for name, parts in branches.items() if at in aligned[name].sources
-    }
+def _versions(
+    base: Sequence[Part], branches: Mapping[str, Sequence[Part]], aligned: Mapping[str, Alignment]
+) -> list[dict[str, Part]]:
+    """For each old part, what became of it in the branches that kept it."""
+    versions: list[dict[str, Part]] = [{} for _ in base]
+    for name, parts in branches.items():
+        for part, source in zip(parts, aligned[name].sources, strict=True):
+            if source is not None:
+                versions[source][name] = part
+    return versions
 
 
-def _certain(
+def _guessing(
     base: Sequence[Part],
     branches: Mapping[str, Sequence[Part]],
     aligned: Mapping[str, Alignment],
-    versions: Mapping[int, Mapping[str, Part]],
     prefer: str | None,
     what: str,
-) -> set[str]:
-    """Refuse a guess about a part that another branch changed.
+) -> list[str]:
+    """The branches that must give way because it is a guess what they made of a part that the preferred one changed.
 
     What a branch made from scratch may hold the text of such a part as it was before the other branch changed it.
-
-    Returns:
-        The branches whose new texts are not to be used, because another branch is preferred.
     """
-    dropped: set[str] = set()
+    versions = _versions(base, branches, aligned)
+    giving_way: list[str] = []
     for name, alignment in aligned.items():
         for at in sorted(alignment.guessed):
-            kept = {other for other, part in versions[at].items() if same_state(part, base[at])}
-            rivals = [other for other in branches if other != name and other not in kept]
-            if not rivals:
-                continue
-            if prefer not in (name, *rivals):
+            unchanged = {other for other, part in versions[at].items() if same_state(part, base[at])}
+            rivals = [other for other in branches if other != name and other not in unchanged]
+            if rivals and prefer not in (name, *rivals):
                 raise MergeConflict(f"part {at} of {what}", [name, *rivals])
-            if prefer != name:
-                dropped.add(name)
-    return dropped
+            if rivals and prefer != name:
+                giving_way.append(name)
+    return list(dict.fromkeys(giving_way))
+
+
+def _give_way(parts: Sequence[Part], alignment: Alignment) -> None:
+    """Let go of all that is a guess: the old parts count as removed, and what was made of them is not used."""
+    for at, part in enumerate(parts):
+        source = alignment.sources[at]
+        if source in alignment.guessed or (source is None and isinstance(part, TextPart | ReasoningPart)):
+            alignment.sources[at] = None
+            alignment.dropped.add(at)
 
 
 def merge_part(base: Part, versions: Mapping[str, Part], prefer: str | None, what: str) -> Part:
