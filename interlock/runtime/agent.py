@@ -94,15 +94,15 @@ class Agent:
             **options: See :class:`CallOptions`.
 
         Raises:
-            InterlockError: The run failed; the error has the result so far as ``.result``.
+            InterlockError: The run failed; the error has the result so far as ``.result``. So has what a model raises
+                that is none of the library's errors, which comes out as it is.
             DefinitionError: The call is wrong.
         """
         check_options(self, options)
         async with self.stream(asked, **options) as stream:
             result = await stream.result()
         if result.error is not None:
-            if isinstance(result.error, InterlockError):
-                result.error.result = result
+            vars(result.error)["result"] = result
             raise result.error
         return result
 

@@ -40,6 +40,8 @@ async def model_chunks(
     """
     if cached is not None:
         for chunk in cached:
+            if isinstance(chunk, ErrorChunk):
+                raise ModelFailed(chunk.error)
             yield chunk
         return
     left: BaseException | None = None
