@@ -74,7 +74,7 @@ def _message_to_json(message: Message, where: str) -> dict[str, JSONValue]:
     }
     for name in ("tag", "thread_id", "resource_id", "metadata", "provider_metadata"):
         value = getattr(envelope, name)
-        if value is not None and value != {}:
+        if value is not None and not (name == "metadata" and not value):
             made[name] = plain_json(value, f"{where}.{name}")
     return made
 
