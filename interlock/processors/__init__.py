@@ -30,22 +30,22 @@ from interlock.processors.contexts import (
 from interlock.processors.progress import RunResult, StepResult
 
 if TYPE_CHECKING:
-    from interlock.processors.guards.finding import Detector, Finding
+    from interlock.processors.detection.finding import Detector, Finding
+    from interlock.processors.detection.scope import Scope
     from interlock.processors.guards.moderation_processor import ModerationProcessor
     from interlock.processors.guards.pii_detector import PIIDetector
     from interlock.processors.guards.prompt_injection_detector import PromptInjectionDetector
-    from interlock.processors.guards.scope import Scope
     from interlock.processors.shaping.unicode_normalizer import UnicodeNormalizer
 else:  # what only one processor needs is imported with that processor
     __getattr__ = lazily(
         __name__,
         {
-            "Detector": "interlock.processors.guards.finding",
-            "Finding": "interlock.processors.guards.finding",
+            "Detector": "interlock.processors.detection.finding",
+            "Finding": "interlock.processors.detection.finding",
             "ModerationProcessor": "interlock.processors.guards.moderation_processor",
             "PIIDetector": "interlock.processors.guards.pii_detector",
             "PromptInjectionDetector": "interlock.processors.guards.prompt_injection_detector",
-            "Scope": "interlock.processors.guards.scope",
+            "Scope": "interlock.processors.detection.scope",
             "UnicodeNormalizer": "interlock.processors.shaping.unicode_normalizer",
         },
     )

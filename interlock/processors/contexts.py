@@ -85,6 +85,7 @@ class InputStepContext(HookContext):
         "model_settings",
         "provider_options",
     )
+    texts: ClassVar[bool] = False
     model = Content[LanguageModel]()
     tools = Content[list[Tool]]()
     tool_choice = Content[ToolChoice]()

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Generic, NoReturn, Self, TypeVar, cast, overload
 
 from interlock.context import RequestContext
-from interlock.errors import MergeConflict
 from interlock.messages import Message, MessageList, PromptMessage, Source, merge, merge_values
+from interlock.messages.parts import same_json
 from interlock.processors.seat import RunFacts, Seat
 from interlock.verdict import Phase, Tripwire, Violation
 
@@ -58,6 +58,8 @@ class HookContext:
     """The source that messages added at this point get."""
     content: ClassVar[tuple[str, ...]] = ()
     """The names of the fields that belong to a branch."""
+    texts: ClassVar[bool] = True
+    """Whether strings in those fields are texts, whose edits can be joined, and not names."""
 
     def __init__(
         self, messages: MessageList | Message | Sequence[Message] | str = (), *, run: RunFacts | None = None
@@ -154,10 +156,7 @@ class HookContext:
         """Whether the content differs from what it was forked from."""
         if self.message_list.changed_from(base.message_list):
             return True
-        return any(
-            self._values[name] is not base._values[name] and self._values[name] != base._values[name]
-            for name in self.content
-        )
+        return any(not same_json(self._values[name], base._values[name]) for name in self.content)
 
     def merge_forks(self, forks: Mapping[str, HookContext], prefer: str | None = None) -> Self:
         """Join forks of this context three-way.
@@ -177,21 +176,14 @@ class HookContext:
             changed = {
                 branch: fork._values[name]
                 for branch, fork in forks.items()
-                if fork._values[name] is not self._values[name] and fork._values[name] != self._values[name]
+                if not same_json(fork._values[name], self._values[name])
             }
             if changed:
                 merged.set_content(name, self._merged_field(name, changed, prefer))
         return merged
 
     def _merged_field(self, name: str, changed: Mapping[str, Any], prefer: str | None) -> Any:
-        values = list(changed.values())
-        if all(v == values[0] for v in values[1:]):
-            return values[0]
-        if isinstance(self._values[name], str | list | dict):
-            return merge_values(self._values[name], changed, prefer, f"{name!r} at {self.phase!s}")
-        if prefer is not None and prefer in changed:
-            return changed[prefer]
-        raise MergeConflict(f"{name!r} at {self.phase!s}", list(changed))
+        return merge_values(self._values[name], changed, prefer, f"{name!r} at {self.phase!s}", texts=self.texts)
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: object, handler: object) -> Any:

@@ -8,12 +8,12 @@ from typing import Literal, cast
 from interlock.models import LanguageModel
 from interlock.processors.base import Processor
 from interlock.processors.contexts import InputContext, OutputResultContext
-from interlock.processors.guards.model_judge import ModelJudge
-from interlock.processors.guards.moderation.categories import CATEGORIES, DESCRIPTIONS
-from interlock.processors.guards.moderation.rules import ModerationRules
-from interlock.processors.guards.options import checked
-from interlock.processors.guards.scope import EVERYTHING, Scope
-from interlock.processors.guards.text_judge import OnDetection, TextJudge
+from interlock.processors.detection.model_judge import ModelJudge
+from interlock.processors.detection.moderation.categories import CATEGORIES, DESCRIPTIONS
+from interlock.processors.detection.moderation.rules import ModerationRules
+from interlock.processors.detection.options import checked
+from interlock.processors.detection.scope import EVERYTHING, Scope
+from interlock.processors.detection.text_judge import OnDetection, TextJudge
 from interlock.verdict import Violation
 
 __all__ = ["ModerationProcessor"]

@@ -9,13 +9,13 @@ from interlock.errors import DefinitionError
 from interlock.processors.base import Processor
 from interlock.processors.changes import ToolResultChanges
 from interlock.processors.contexts import InputContext, OutputResultContext, ToolResultContext
-from interlock.processors.guards.finding import Finding
-from interlock.processors.guards.options import checked
-from interlock.processors.guards.pii.masking import Masking, PIIMethod
-from interlock.processors.guards.pii.recogniser import KINDS, PIIKind
-from interlock.processors.guards.pii.rules import PIIRules
-from interlock.processors.guards.scope import Scope
-from interlock.processors.guards.text_judge import OnDetection, TextJudge
+from interlock.processors.detection.finding import Finding
+from interlock.processors.detection.options import checked
+from interlock.processors.detection.pii.masking import Masking, PIIMethod
+from interlock.processors.detection.pii.recogniser import KINDS, PIIKind
+from interlock.processors.detection.pii.rules import PIIRules
+from interlock.processors.detection.scope import Scope
+from interlock.processors.detection.text_judge import OnDetection, TextJudge
 from interlock.verdict import Violation
 
 __all__ = ["PIIDetector"]

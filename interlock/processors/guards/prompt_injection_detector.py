@@ -8,11 +8,11 @@ from typing import Literal
 from interlock.processors.base import Processor
 from interlock.processors.changes import ToolResultChanges
 from interlock.processors.contexts import InputContext, ToolResultContext
-from interlock.processors.guards.injection.kinds import INJECTION_KINDS, InjectionKind
-from interlock.processors.guards.injection.rules import InjectionRules
-from interlock.processors.guards.options import checked
-from interlock.processors.guards.scope import EVERYTHING, Scope
-from interlock.processors.guards.text_judge import OnDetection, TextJudge
+from interlock.processors.detection.injection.kinds import INJECTION_KINDS, InjectionKind
+from interlock.processors.detection.injection.rules import InjectionRules
+from interlock.processors.detection.options import checked
+from interlock.processors.detection.scope import EVERYTHING, Scope
+from interlock.processors.detection.text_judge import OnDetection, TextJudge
 from interlock.verdict import Violation
 
 __all__ = ["PromptInjectionDetector"]

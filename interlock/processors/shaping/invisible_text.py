@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from interlock.processors.guards.invisible import INVISIBLE, character_class
+from interlock.processors.detection.invisible import INVISIBLE, character_class
 
 __all__ = ["hidden_spans", "is_emoji"]
 

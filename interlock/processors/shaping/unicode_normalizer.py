@@ -11,7 +11,7 @@ from interlock.messages import TextEdit, TextPart
 from interlock.messages.rewriting import apply_edits
 from interlock.processors.base import Processor
 from interlock.processors.contexts import InputContext
-from interlock.processors.guards.scan_copy import LONGEST_SEGMENT, joins_previous
+from interlock.processors.detection.scan_copy import LONGEST_SEGMENT, joins_previous
 from interlock.processors.shaping.invisible_text import hidden_spans
 from interlock.verdict import Violation
 

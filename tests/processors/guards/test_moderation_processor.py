@@ -10,8 +10,8 @@ from interlock.errors import DefinitionError, ModelError
 from interlock.messages import Message, MessageList, Usage
 from interlock.models import ScriptedModel
 from interlock.processors import InputContext, ModerationProcessor, OutputResultContext, RunResult
-from interlock.processors.guards.moderation.categories import CATEGORIES
-from interlock.processors.guards.moderation.rules import ModerationRules
+from interlock.processors.detection.moderation.categories import CATEGORIES
+from interlock.processors.detection.moderation.rules import ModerationRules
 from interlock.verdict import AbortSignal, Phase
 from tests.processors.guards.verdicts import ask
 

@@ -23,7 +23,7 @@ from interlock.processors import (
     ToolResultChanges,
     ToolResultContext,
 )
-from interlock.processors.guards import Finding, Scope
+from interlock.processors.detection import Finding, Scope
 from interlock.verdict import AbortSignal, Phase
 from tests.processors.guards.verdicts import ask
 

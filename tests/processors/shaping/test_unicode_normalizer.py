@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from interlock.messages import FilePart, Message, Part, ReasoningPart, TextEdit, TextPart
 from interlock.processors import InputContext, UnicodeNormalizer
-from interlock.processors.guards.invisible import INVISIBLE
+from interlock.processors.detection.invisible import INVISIBLE
 from interlock.processors.shaping.invisible_text import hidden_spans
 
 

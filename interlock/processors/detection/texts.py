@@ -1,0 +1,203 @@
+"""What a guard reads at a point of a run, and how it changes it.
+
+``MessageTexts`` holds the texts of messages, ``ResultTexts`` those of what a tool returned. Both give a flat list of
+texts; a guard names them by their place in it.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from interlock.messages import (
+    JSONValue,
+    Message,
+    ReasoningPart,
+    Role,
+    TextEdit,
+    TextPart,
+    ToolInvocationPart,
+)
+from interlock.messages.rewriting import apply_edits
+from interlock.processors.changes import ToolResultChanges
+from interlock.processors.contexts import InputContext, OutputResultContext, ToolResultContext
+from interlock.processors.detection.json_strings import JSONStrings
+from interlock.processors.detection.scope import PartKind, Scope
+
+__all__ = ["FILTERED", "GuardedText", "MessageTexts", "ResultTexts", "Texts"]
+
+FILTERED: Final = "[filtered]"
+"""What stands in a tool's result for a string that was filtered: the model is not to take it for an empty answer."""
+
+
+_Field = Literal["args", "result", "error", "model_output"]
+
+
+@dataclass(frozen=True, slots=True)
+class GuardedText:
+    """One text.
+
+    Args:
+        text: As it came.
+        part: What it is part of.
+        role: Of its message; None for a tool's result.
+        can_change: Whether it may be edited. Sealed reasoning, what the system wrote, and keys of objects may not.
+    """
+
+    text: str
+    part: PartKind
+    role: Role | None = None
+    can_change: bool = True
+
+
+class Texts(ABC):
+    """The texts of a point of a run.
+
+    Attributes:
+        texts: What was found in scope, in order.
+    """
+
+    def __init__(self) -> None:
+        self.texts: list[GuardedText] = []
+
+    @abstractmethod
+    def edit(self, index: int, edits: Sequence[TextEdit]) -> None:
+        """Change a text; only where ``can_change``."""
+
+    @abstractmethod
+    def drop(self, indices: Iterable[int]) -> None:
+        """Take out what these texts belong to: the message, or the string of a result."""
+
+    @abstractmethod
+    def can_drop(self, index: int) -> bool:
+        """Whether the text can be taken out."""
+
+    @abstractmethod
+    def finish(self) -> ToolResultChanges | None:
+        """Make the changes; give what the hook returns."""
+
+
+class MessageTexts(Texts):
+    """The texts of the messages of a point: text, reasoning, tool arguments, tool results.
+
+    Args:
+        ctx: The context; its messages are edited.
+        scope: What is read.
+    """
+
+    def __init__(self, ctx: InputContext | OutputResultContext, scope: Scope) -> None:
+        super().__init__()
+        self._list = ctx.message_list
+        self._places: list[tuple[str, _TextPlace | _JSONPlace]] = []
+        self._changed: dict[tuple[str, _Field], JSONStrings] = {}
+        for message in ctx.messages:
+            self._read(message, scope)
+
+    def edit(self, index: int, edits: Sequence[TextEdit]) -> None:
+        message_id, place = self._places[index]
+        if isinstance(place, _TextPlace):
+            self._list.edit_text(message_id, place.part_index, edits)
+            return
+        place.strings.change(place.index, apply_edits(self.texts[index].text, edits))
+        self._changed[place.tool_call_id, place.field] = place.strings
+
+    def drop(self, indices: Iterable[int]) -> None:
+        self._list.remove({self._places[n][0]: None for n in indices})
+
+    def can_drop(self, index: int) -> bool:
+        return True
+
+    def finish(self) -> None:
+        for (call, field), strings in self._changed.items():
+            match field:
+                case "args":
+                    self._list.update_tool_invocation(call, args=strings.value)
+                case "result":
+                    self._list.update_tool_invocation(call, result=strings.value)
+                case "error":
+                    self._list.update_tool_invocation(call, error=str(strings.value))
+                case "model_output":
+                    self._list.update_tool_invocation(call, model_output=strings.value)
+
+    def _read(self, message: Message, scope: Scope) -> None:
+        by_system = message.role in ("system", "signal")
+        for n, part in enumerate(message.parts):
+            match part:
+                case TextPart() if scope.takes(message.role, "text"):
+                    self._add(message, _TextPlace(n), GuardedText(part.text, "text", message.role, not by_system))
+                case ReasoningPart() if scope.takes(message.role, "reasoning"):
+                    sealed = part.signature is not None
+                    text = GuardedText(part.text, "reasoning", message.role, not (sealed or by_system))
+                    self._add(message, _TextPlace(n), text)
+                case ToolInvocationPart():
+                    self._read_tool(message, part, scope)
+                case _:
+                    pass
+
+    def _read_tool(self, message: Message, part: ToolInvocationPart, scope: Scope) -> None:
+        if scope.takes(message.role, "tool-arguments"):
+            self._add_json(message, part.tool_call_id, "args", part.args, "tool-arguments")
+        if scope.takes(message.role, "tool-result"):
+            self._add_json(message, part.tool_call_id, "result", part.result, "tool-result")
+            self._add_json(message, part.tool_call_id, "error", part.error, "tool-result")
+            self._add_json(message, part.tool_call_id, "model_output", part.model_output, "tool-result")
+
+    def _add_json(self, message: Message, call: str, field: _Field, value: JSONValue, part: PartKind) -> None:
+        if value is None:
+            return
+        strings = JSONStrings(value)
+        for n, found in enumerate(strings.texts):
+            text = GuardedText(found.text, part, message.role, found.can_change)
+            self._add(message, _JSONPlace(call, field, strings, n), text)
+
+    def _add(self, message: Message, place: _TextPlace | _JSONPlace, text: GuardedText) -> None:
+        self.texts.append(text)
+        self._places.append((message.id, place))
+
+
+class ResultTexts(Texts):
+    """The texts of what a tool returned.
+
+    Args:
+        ctx: The context.
+        scope: What is read.
+    """
+
+    def __init__(self, ctx: ToolResultContext, scope: Scope) -> None:
+        super().__init__()
+        self._strings = JSONStrings(ctx.result)
+        self._changed = False
+        if scope.takes(None, "tool-result"):
+            self.texts = [GuardedText(t.text, "tool-result", None, t.can_change) for t in self._strings.texts]
+
+    def edit(self, index: int, edits: Sequence[TextEdit]) -> None:
+        self._change(index, apply_edits(self.texts[index].text, edits))
+
+    def drop(self, indices: Iterable[int]) -> None:
+        for n in indices:
+            self._change(n, FILTERED)
+
+    def can_drop(self, index: int) -> bool:
+        return self.texts[index].can_change
+
+    def finish(self) -> ToolResultChanges | None:
+        return ToolResultChanges(result=self._strings.value) if self._changed else None
+
+    def _change(self, index: int, text: str) -> None:
+        self._strings.change(index, text)
+        self._changed = True
+
+
+@dataclass(frozen=True, slots=True)
+class _TextPlace:
+    part_index: int
+
+
+@dataclass(frozen=True, slots=True)
+class _JSONPlace:
+    tool_call_id: str
+    field: _Field
+    strings: JSONStrings
+    index: int
