@@ -13,6 +13,7 @@ from interlock.messages import (
     JSONValue,
     Message,
     MessageList,
+    Part,
     PromptMessage,
     ReasoningPart,
     TextPart,
@@ -85,6 +86,7 @@ JSON = st.recursive(
 )
 TEXT = st.text(min_size=1, max_size=8)
 RESULTS = st.dictionaries(st.text(max_size=3), JSON, max_size=2) | st.lists(JSON, max_size=2) | st.none() | TEXT
+TEXTS = st.builds(TextPart, TEXT)
 FILES = st.one_of(
     st.builds(FilePart, st.sampled_from(["image/png", "audio/wav", "audio/mpeg"]), data=st.just("aGk=")),
     st.builds(FilePart, st.just("image/png"), url=st.just("https://example.org/a.png")),
@@ -101,7 +103,7 @@ def conversations(draw: st.DrawFn) -> MessageList:
     number = 0
     for _ in range(draw(st.integers(0, 4))):
         if draw(st.booleans()):
-            messages.add(Message("user", draw(st.lists(st.builds(TextPart, TEXT) | FILES, min_size=1, max_size=3))))
+            messages.add(Message("user", cast("list[Part]", draw(st.lists(TEXTS | FILES, min_size=1, max_size=3)))))
             continue
         parts: list[Any] = draw(st.lists(st.builds(TextPart, TEXT), max_size=2))
         for _ in range(draw(st.integers(0 if parts else 1, 2))):
@@ -133,7 +135,7 @@ def _as_carried(message: Message) -> list[Any]:
 
 
 def test_reasoning_and_an_error_as_such_have_no_place_in_the_form() -> None:
-    turn = [ReasoningPart("hm", "seal"), ToolInvocationPart("c", "t", {}, "error", error="denied")]
+    turn: list[Part] = [ReasoningPart("hm", "seal"), ToolInvocationPart("c", "t", {}, "error", error="denied")]
     assert MessageList([Message("assistant", turn)]).to_openai()[1:] == [
         {"role": "tool", "tool_call_id": "c", "content": "denied"}
     ]
@@ -148,7 +150,7 @@ def test_letters_stay_letters_in_arguments_and_results() -> None:
 
 
 def test_arguments_that_are_no_json_stay_what_the_model_wrote() -> None:
-    given_form = [
+    given_form: list[dict[str, JSONValue]] = [
         {"role": "assistant", "tool_calls": [{"id": "c", "function": {"name": "t", "arguments": '{"a": '}}]},
         {"role": "tool", "tool_call_id": "c", "content": "no JSON"},
     ]
