@@ -79,7 +79,10 @@ class AgentRun:
     baseline: Sequence[str] = ()
     waits: bool = False
     _delivered: list[str] = field(default_factory=list[str])
-    _accepted: MessageList = field(default_factory=MessageList)
+    _accepted: MessageList | None = None
+
+    def __post_init__(self) -> None:
+        self._before = self.messages.fork()
 
     def is_waiting(self) -> bool:
         """Whether the run waits for a hook, the model or a tool right now."""
@@ -106,15 +109,20 @@ class AgentRun:
 
     def _take_back(self) -> None:
         """Leave in the conversation what was accepted. After a tripwire nothing of the answer but its tool pairs."""
-        self.messages.adopt(self._accepted.fork())
-        answer = self.messages.get(self.message_id)
-        if self.facts.latch.tripwire is None or answer is None:
-            return
-        pairs: list[Part] = [p for p in answer.parts if isinstance(p, ToolInvocationPart) and p.state != "call"]
-        if pairs:
-            answer.parts = pairs
+        if self._accepted is None:  # then this turn leaves nothing: what it was asked goes too
+            accepted = self._before
+            accepted.remove(accepted.input.ids())
         else:
-            self.messages.remove([self.message_id])
+            accepted = self._accepted
+        self.messages.adopt(accepted)
+        if self.facts.latch.tripwire is None:
+            return
+        for message in list(self.messages.response):
+            pairs: list[Part] = [p for p in message.parts if isinstance(p, ToolInvocationPart) and p.state != "call"]
+            if pairs:
+                message.parts = pairs
+            else:
+                self.messages.remove(message.id)
 
     def step_text(self) -> str:
         """The newest step's text as it now stands in the conversation."""
