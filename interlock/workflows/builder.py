@@ -24,17 +24,25 @@ I = TypeVar("I")  # noqa: E741
 N = TypeVar("N")
 
 
-@dataclass(frozen=True)
-class _Draft:
-    """What a builder has gathered."""
+@dataclass(frozen=True, slots=True)
+class _Heading:
+    """What is said of the workflow as a whole."""
 
     id: str
     input_schema: Any
     output_schema: Any
     description: str | None
     metadata: Mapping[str, object]
-    nodes: tuple[Node, ...] = ()
-    faults: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Link:
+    """One node behind those before it. Builders share what stands before, so that each further node costs the same."""
+
+    before: _Link | None
+    node: Node
+    faults: tuple[str, ...]
+    number: int
 
 
 class WorkflowBuilder(Generic[I_contra, Cur_co, O]):
@@ -43,8 +51,9 @@ class WorkflowBuilder(Generic[I_contra, Cur_co, O]):
     Type parameters: the workflow's input, what flows at this place, the workflow's output.
     """
 
-    def __init__(self, draft: _Draft) -> None:
-        self._draft = draft
+    def __init__(self, heading: _Heading, last: _Link | None = None) -> None:
+        self._heading = heading
+        self._last = last
 
     @overload
     def then(self, x: SupportsStep[Cur_co, N], /) -> WorkflowBuilder[I_contra, N, O]: ...
@@ -58,7 +67,7 @@ class WorkflowBuilder(Generic[I_contra, Cur_co, O]):
         Args:
             x: A step, processor, workflow, or a function of :class:`StepContext`.
         """
-        return self._with(*self._node(x, f"node {len(self._draft.nodes) + 1}"))
+        return self._with(*self._node(x, f"node {self._count + 1}"))
 
     def parallel(
         self, branches: Sequence[SupportsStep[Cur_co, Any] | Callable[[StepContext[Cur_co]], Any]], /
@@ -71,7 +80,7 @@ class WorkflowBuilder(Generic[I_contra, Cur_co, O]):
         Args:
             branches: Steps, processors, workflows or functions; their ids are the keys.
         """
-        place = f"node {len(self._draft.nodes) + 1} (parallel)"
+        place = f"node {self._count + 1} (parallel)"
         given = cast("object", branches)
         if isinstance(given, str | Mapping) or not isinstance(given, Iterable):
             fault = f"{place}: .parallel() takes a list of steps, not {type(branches).__name__}: .parallel([a, b])"
@@ -91,7 +100,7 @@ class WorkflowBuilder(Generic[I_contra, Cur_co, O]):
             function: ``def`` or ``async def``; ``ctx.input`` is what flows.
         """
         if not callable(cast("object", function)):
-            place = f"node {len(self._draft.nodes) + 1} (map)"
+            place = f"node {self._count + 1} (map)"
             return self._with(_unknown(place), f"{place}: .map() takes a function, not {type(function).__name__}")
         return self._with(MapNode("map", function))
 
@@ -116,28 +125,41 @@ class WorkflowBuilder(Generic[I_contra, Cur_co, O]):
         Raises:
             DefinitionError: With every fault found, not only the first.
         """
-        d = self._draft
-        plan = Plan(d.id, _named(d.nodes))
-        faults = [*d.faults, *faults_in(plan, d.input_schema, d.output_schema)]
+        heading, links = self._heading, self._links()
+        plan = Plan(heading.id, _named([link.node for link in links]))
+        faults = [fault for link in links for fault in link.faults]
+        faults += faults_in(plan, heading.input_schema, heading.output_schema)
         if faults:
-            raise DefinitionError(faults, subject=f"workflow {d.id!r}")
+            raise DefinitionError(faults, subject=f"workflow {heading.id!r}")
         return Workflow(
             plan,
-            input_schema=d.input_schema,
-            output_schema=d.output_schema,
-            description=d.description,
-            metadata=d.metadata,
+            input_schema=heading.input_schema,
+            output_schema=heading.output_schema,
+            description=heading.description,
+            metadata=heading.metadata,
         )
 
     def __repr__(self) -> str:
-        return f"<WorkflowBuilder {self._draft.id!r}: {len(self._draft.nodes)} nodes, not committed>"
+        return f"<WorkflowBuilder {self._heading.id!r}: {self._count} nodes, not committed>"
+
+    @property
+    def _count(self) -> int:
+        return 0 if self._last is None else self._last.number
+
+    def _links(self) -> list[_Link]:
+        links: list[_Link] = []
+        link = self._last
+        while link is not None:
+            links.append(link)
+            link = link.before
+        return links[::-1]
 
     def _node(self, x: object, place: str) -> tuple[Node, *tuple[str, ...]]:
         """The node that ``x`` can be; where it can be none, one that stands for it and what is wrong with it."""
         if isinstance(x, WorkflowBuilder):
             return _unknown(
                 place
-            ), f"{place}: the workflow {x._draft.id!r} is not committed: call .commit() on it first"
+            ), f"{place}: the workflow {x._heading.id!r} is not committed: call .commit() on it first"
         try:
             step = create_step(cast("SupportsStep", x))
         except DefinitionError as error:
@@ -145,8 +167,7 @@ class WorkflowBuilder(Generic[I_contra, Cur_co, O]):
         return (NestedNode(step, step.workflow.plan) if isinstance(step, WorkflowStep) else StepNode(step),)
 
     def _with(self, node: Node, *faults: str) -> WorkflowBuilder[I_contra, Any, O]:
-        draft = self._draft
-        return WorkflowBuilder(replace(draft, nodes=(*draft.nodes, node), faults=(*draft.faults, *faults)))
+        return WorkflowBuilder(self._heading, _Link(self._last, node, faults, self._count + 1))
 
 
 def _unknown(place: str) -> Node:
@@ -226,4 +247,4 @@ def create_workflow(
         >>> wordy
         <Workflow 'wordy': 2 nodes, str -> int>
     """
-    return WorkflowBuilder(_Draft(id, input_schema, output_schema, description, metadata or {}))
+    return WorkflowBuilder(_Heading(id, input_schema, output_schema, description, metadata or {}))
