@@ -99,6 +99,9 @@ class ChunkChain:
         count = len(self.stages)
         latch = self._latch
         flow: Any = chunk
+        if latch.tripwire is not None:  # a sibling was quicker: what has not begun does not begin
+            self.abandon()
+            self._fail(index, AbortSignal(latch.tripwire))
         while True:
             try:
                 out: Any = await (awaitable if self._execution.joins else self._waited(index, awaitable))

@@ -179,10 +179,13 @@ async def drive(strand: Strand, awaitable: Awaitable[object] | None = None) -> N
         strand: The strand.
         awaitable: What ``advance`` gave for it, where it was called already.
     """
-    if awaitable is None:
-        awaitable = advance(strand)
     execution = strand.execution
     latch = execution.latch
+    if awaitable is None:
+        awaitable = advance(strand)
+    elif latch.tripwire is not None:  # a sibling was quicker: what has not begun does not begin
+        abandon(strand, awaitable)
+        raise AbortSignal(latch.tripwire)
     while awaitable is not None:
         op = strand.ops[strand.index]
         try:

@@ -63,7 +63,13 @@ class Everywhere(Processor):
         self.acts = dict(acts or {})
 
     def _seen(self, ctx: HookContext, default: object = None) -> Any:
+        self._note(ctx)
+        return self._done(ctx, default)
+
+    def _note(self, ctx: HookContext) -> None:
         self.log.append(f"{self.id}:{ctx.phase}")
+
+    def _done(self, ctx: HookContext, default: object) -> Any:
         act = self.acts.get(ctx.phase)
         return default if act is None else act(ctx)
 
@@ -117,9 +123,10 @@ class Patient(Everywhere):
         self.turns = turns
 
     async def _waited(self, ctx: HookContext, default: object = None) -> Any:
+        self._note(ctx)
         for _ in range(self.turns):
             await anyio.lowlevel.checkpoint()
-        done = self._seen(ctx, default)
+        done = self._done(ctx, default)
         return await cast("Awaitable[Any]", done) if isinstance(done, Awaitable) else done
 
     async def process_input(self, ctx: InputContext) -> Any:
