@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import fields
 from typing import Final, cast
 
 from interlock.errors import MergeConflict
@@ -12,7 +11,7 @@ from interlock.messages.composing import changes_since
 from interlock.messages.merge_order import merge_order
 from interlock.messages.merge_text import merge_changes
 from interlock.messages.merge_values import MISSING, merge_values
-from interlock.messages.parts import JSONValue, Part, ReasoningPart, TextPart, same_state
+from interlock.messages.parts import JSONValue, Part, ReasoningPart, TextPart, same_state, value_fields
 from interlock.messages.rewriting import History, apply_edits
 
 __all__ = ["added_parts", "merge_parts"]
@@ -130,14 +129,14 @@ def merge_part(base: Part, versions: Mapping[str, Part], prefer: str | None, wha
     if all(same_state(part, first) for part in changed.values()):
         return first.copy()
     made = base.copy()
-    for f in fields(base):
-        if f.name == "text":
+    for name in value_fields(type(base)):
+        if name == "text":
             _merge_text(
                 cast("TextPart", base), cast("Mapping[str, TextPart]", changed), cast("TextPart", made), prefer, what
             )
-        elif f.compare:
-            values = {name: getattr(part, f.name) for name, part in changed.items()}
-            setattr(made, f.name, _merged_field(base, f.name, values, prefer, what))
+        else:
+            values = {branch: getattr(part, name) for branch, part in changed.items()}
+            setattr(made, name, _merged_field(base, name, values, prefer, what))
     if isinstance(base, ReasoningPart) and isinstance(made, ReasoningPart) and made.text != base.text:
         made.signature = None
     return made

@@ -28,9 +28,9 @@ __all__ = [
     "same_json",
     "same_part",
     "same_state",
+    "value_fields",
 ]
 
-type_ = type
 JSONValue = Any
 """None, bool, int, float, str, list or dict of these; whatever a tool returned, as long as it can be serialised."""
 
@@ -42,7 +42,7 @@ _IMMUTABLE: Final = frozenset({type(None), bool, int, float, str, bytes})
 
 def copy_json(value: JSONValue) -> JSONValue:
     """A copy of nested dicts, lists and tuples; values of other mutable types are deep-copied."""
-    kind = cast("type[object]", type_(value))
+    kind = cast("type[object]", type(value))
     if kind in _IMMUTABLE:
         return value
     if kind is dict:
@@ -58,7 +58,7 @@ def same_json(one: JSONValue, other: JSONValue) -> bool:
     """Whether two values are the same JSON: unlike ``==``, ``1``, ``1.0`` and ``True`` differ."""
     if one is other:
         return True
-    if type_(one) is not type_(other):
+    if type(one) is not type(other):
         return False
     if isinstance(one, dict):
         left, right = cast("dict[str, JSONValue]", one), cast("dict[str, JSONValue]", other)
@@ -94,7 +94,7 @@ class PartBase:
         made = replace(cast("Any", self))
         for f in fields(cast("Any", self)):
             value = getattr(made, f.name)
-            if type_(value) not in _IMMUTABLE:
+            if type(value) not in _IMMUTABLE:
                 setattr(made, f.name, copy_json(value))
         mark_alike(made, self)
         return cast("Self", made)
@@ -259,13 +259,24 @@ class ErrorPart(PartBase):
 Part = TextPart | ReasoningPart | ToolInvocationPart | FilePart | SourcePart | StepStartPart | DataPart | ErrorPart
 
 
+_VALUE_FIELDS: Final[dict[type[PartBase], tuple[str, ...]]] = {}
+
+
+def value_fields(kind: type[PartBase]) -> tuple[str, ...]:
+    """The names of the fields that make up a part's value."""
+    names = _VALUE_FIELDS.get(kind)
+    if names is None:
+        names = _VALUE_FIELDS[kind] = tuple(f.name for f in fields(cast("Any", kind)) if f.compare)
+    return names
+
+
 def same_part(one: Part, other: Part) -> bool:
     """Whether two parts say the same, told as strictly as by :func:`same_json`."""
     if one is other:
         return True
     if type(one) is not type(other):
         return False
-    return all(same_json(getattr(one, f.name), getattr(other, f.name)) for f in fields(one) if f.compare)
+    return all(same_json(getattr(one, name), getattr(other, name)) for name in value_fields(type(one)))
 
 
 def same_state(one: Part, other: Part) -> bool:
