@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, TypedDict
 
 import pydantic
@@ -116,6 +117,11 @@ class Both(TypedDict):
     b: int
 
 
+@dataclass
+class ForkedData(Forked):
+    a: int = 0
+
+
 class Joined(pydantic.BaseModel):
     a: int = 0
 
@@ -127,7 +133,9 @@ def test_a_keyed_output_fits_what_takes_a_dict(wanted: object) -> None:
     assert faults_of(start(int, wanted).parallel([typed("a", int, int), typed("b", int, int)])) == []
 
 
-@pytest.mark.parametrize("wanted", [int, str, list[int], dict[str, str], dict[int, int], Forked, Forked | OtherForked])
+@pytest.mark.parametrize(
+    "wanted", [int, str, list[int], dict[str, str], dict[int, int], Forked, ForkedData, Forked | OtherForked]
+)
 def test_a_keyed_output_needs_a_map_or_merge_before_anything_else(wanted: object) -> None:
     arms = [typed("a", int, int), typed("b", int, int)]
     (fault,) = faults_of(start(int).parallel(arms).then(typed("c", wanted)))
