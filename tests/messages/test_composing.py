@@ -63,6 +63,17 @@ def test_a_change_in_place_between_exact_edits_is_found_by_comparing() -> None:
     assert [c.derived for c in changes_since(text_of(base), text_of(fork))] == [False, True, False]
 
 
+def test_what_was_redacted_stays_a_redaction_and_what_was_found_stays_found() -> None:
+    base = listed("0123456789")
+    fork = base.fork()
+    fork.edit_text("m", 0, TextEdit(0, 4, "AB"))
+    text_of(fork).text = text_of(fork).text.replace("89", "YZ")
+    fork.edit_text("m", 0, [TextEdit(1, 3, "x", "rewrite"), TextEdit(7, 8, "z", "rewrite")])
+    assert fork.texts() == ["Ax567Yz"]
+    kinds = [(c.kind, c.derived) for c in changes_since(text_of(base), text_of(fork))]
+    assert kinds == [("redaction", False), ("redaction", True)]
+
+
 def test_a_text_of_another_descent_is_compared() -> None:
     base = listed("ann met bob")
     base.edit_text("m", 0, TextEdit(0, 3, "[A]"))

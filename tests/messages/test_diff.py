@@ -64,12 +64,19 @@ def _within(some: list[str], words: list[str]) -> bool:
         ("x", "", [(0, 1, "", ())]),
         ("same", "same", []),
         ("secret secret", "secret", [(6, 13, "", ((0, 6), (7, 13)))]),
+        ("bb.b", "bb", [(2, 4, "", ((1, 2), (3, 4)))]),
         ("one two three", "1 two 3", [(0, 3, "1", ()), (8, 13, "3", ())]),
         ("+49 170 1234567", "+49 *** ***4567", [(4, 7, "***", ()), (8, 11, "***", ())]),
     ],
 )
 def test_what_is_found(before: str, after: str, edits: list[tuple[int, int, str, tuple[tuple[int, int], ...]]]) -> None:
     assert [(e.start, e.end, e.replacement, e.doubt) for e in derive(before, after)] == edits
+
+
+def test_a_cut_through_the_middle_of_words_is_one_change() -> None:
+    assert [(e.start, e.end, e.replacement) for e in derive("call ann or 555-1234 now", "call an#34 now")] == [
+        (7, 18, "#"),
+    ]
 
 
 def test_a_word_that_is_gone_is_not_in_doubt_although_the_space_is() -> None:

@@ -245,8 +245,8 @@ def test_a_changed_source_is_merged_too() -> None:
     forks["x"].add(Message("user", "a", id="a"), source="input")
     forks["y"].edit_text("a", 0, TextEdit(0, 1, "[A]"))
     merged = merge(base, forks)
-    assert merged.input.texts() == ["[A]"]
-    assert merged.remembered.texts() == ["b"]
+    assert [(m.id, m.text) for m in merged.input] == [("a", "[A]")]
+    assert [(m.id, m.text) for m in merged.remembered] == [("b", "b")]
 
 
 # System messages
@@ -268,6 +268,18 @@ def test_system_messages_are_merged_like_others() -> None:
     assert merged.system_messages("t") == []
     assert merged.system_tags == ("t", "new", "newer")
     assert [m.text for m in merged.to_prompt()] == ["for [A] and [B]", "x", "y", "text of a"]
+
+
+def test_nothing_is_left_of_a_message_that_was_merged_away_when_its_id_comes_back() -> None:
+    base = named("a", "b")
+    text_part(base).text = "changed"
+    base.settle()
+    forks = {"x": base.fork(), "y": base.fork()}
+    forks["x"].remove("a")
+    forks["y"].add(Message("user", "c", id="c"))
+    merged = merge(base, forks)
+    merged.add(Message("user", "new", id="a"))
+    assert merged.texts() == ["text of b", "c", "new"]
 
 
 # Parts
@@ -305,10 +317,10 @@ def test_two_values_of_one_argument_are_a_conflict() -> None:
 def test_reasoning_that_was_redacted_in_two_places_has_no_seal() -> None:
     base = one(ReasoningPart("ann knows bob", "seal"))
     forks = {"x": base.fork(), "y": base.fork()}
-    forks["x"].edit_text("m", 0, TextEdit(0, 3, "[A]"))
-    part = forks["y"][0].parts[0]
-    assert isinstance(part, ReasoningPart)
-    part.text = "ann knows [B]"
+    for name, text in (("x", "[A] knows bob"), ("y", "ann knows [B]")):
+        part = forks[name][0].parts[0]
+        assert isinstance(part, ReasoningPart)
+        part.text = text
     assert merge(base, forks)[0].parts == [ReasoningPart("[A] knows [B]", None)]
 
 

@@ -288,6 +288,13 @@ def test_words_moved_in_place_do_not_escape_a_redaction() -> None:
     assert "4111" not in merged(base, {"moved": moved, "guard": guard})
 
 
+def test_a_merge_remembers_the_exact_edits_for_an_outer_one() -> None:
+    base = listed("no no no no")
+    inner = merge(base, {"p": edited(base, TextEdit(0, 3)), "q": edited(base, TextEdit(9, 11, "yes"))})
+    assert inner.texts() == ["no no yes"]
+    assert merged(base, {"inner": inner, "other": edited(base, TextEdit(3, 5, "[X]"))}) == "[X] no yes"
+
+
 def test_a_merge_can_be_a_branch_of_an_outer_one() -> None:
     base = listed("ann, bob, 555-1234, rome")
     inner_base = edited(base, TextEdit(0, 3, "[A]"))

@@ -426,6 +426,36 @@ def test_a_settled_list_takes_leave_of_what_it_handed_out() -> None:
     assert messages[0].metadata == {}
 
 
+def test_a_settled_list_forks_without_copying() -> None:
+    messages = conversation()
+    held = messages[0].parts
+    messages.settle()
+    frozen = messages.fork()._talk.peek(messages.all.ids()[0])
+    assert frozen is not None
+    assert frozen._parts is held
+
+
+def test_nothing_is_left_of_a_removed_message_when_its_id_comes_back() -> None:
+    messages = named("a", "b")
+    text_part(messages[0]).text = "changed"
+    messages.settle()
+    fork = messages.fork()
+    for each in (messages, fork):
+        each.remove("a")
+        each.add(Message("user", "new", id="a"))
+        assert each.texts() == ["text of b", "new"]
+
+
+def test_a_system_message_held_from_before_a_fork_stays_with_its_list() -> None:
+    messages = MessageList()
+    messages.add_system("a")
+    held = messages.system_messages()[0]
+    fork = messages.fork()
+    text_part(held).text = "changed"
+    assert [m.text for m in messages.system_messages()] == ["changed"]
+    assert [m.text for m in fork.system_messages()] == ["a"]
+
+
 def test_reading_is_no_change() -> None:
     parent = conversation()
     fork = parent.fork()

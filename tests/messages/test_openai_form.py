@@ -36,7 +36,7 @@ CONVERSATION: list[dict[str, JSONValue]] = [
         ],
     },
     {"role": "tool", "tool_call_id": "c1", "content": '{"city": "Köln", "eta": null}'},
-    {"role": "tool", "tool_call_id": "c2", "content": "no id given"},
+    {"role": "tool", "tool_call_id": "c2", "content": '{"error":"no id given"}'},
     {"role": "assistant", "content": "In Köln."},
     {
         "role": "user",
@@ -68,7 +68,7 @@ def test_what_is_read() -> None:
     assert messages[1].parts == [
         TextPart("let me look"),
         ToolInvocationPart("c1", "track", {"id": "7"}, "result", {"city": "Köln", "eta": None}),
-        ToolInvocationPart("c2", "track", {}, "result", "no id given"),
+        ToolInvocationPart("c2", "track", {}, "result", '{"error":"no id given"}'),
     ]
     assert messages[3].parts[1:3] == [
         FilePart("image/png", data="aGk=", provider_metadata={"openai": {"detail": "low"}}),
