@@ -20,7 +20,7 @@ turns into data.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from interlock.verdict import Tripwire
@@ -45,7 +45,7 @@ class InterlockError(Exception):
     ``result`` is set on an error that :meth:`Agent.generate` raises: the :class:`AgentResult` up to the failure.
     """
 
-    result: object = None
+    result: Any = None
 
 
 class DefinitionError(InterlockError):
@@ -87,7 +87,8 @@ class StepFailed(RunError):
         self.attempt = attempt
         self.phase = phase
         where = f"step {step_id!r}" + (f" in phase {str(phase)!r}" if phase else "")
-        super().__init__(f"{where} failed (attempt {attempt}): {type(cause).__name__}: {cause}")
+        tried = f" (attempt {attempt})" if attempt > 1 else ""
+        super().__init__(f"{where} failed{tried}: {type(cause).__name__}: {cause}")
         self.__cause__ = cause
 
 

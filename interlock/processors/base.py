@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import inspect
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, ClassVar, TypeAlias, TypeVar
 
@@ -82,6 +83,7 @@ class Processor(SupportsStep):
     phases: ClassVar[frozenset[Phase]] = frozenset()
     on_violation: Callable[[Violation], object] | None = None
     processor_index: int | None = None
+    _step: ProcessorStep | None = None
 
     def __init_subclass__(cls, *, abstract: bool = False, **more: Any) -> None:
         super().__init_subclass__(**more)
@@ -112,6 +114,8 @@ class Processor(SupportsStep):
             self.id = id
         if on_violation is not None:
             self.on_violation = on_violation
+        if inspect.iscoroutinefunction(self.on_violation):
+            raise DefinitionError("on_violation is a plain function: it cannot be awaited", subject=type(self).__name__)
 
     def as_step(self) -> Step[PhaseContext, PhaseContext]:
         """The step ``processor:<id>`` that stands for this processor.
@@ -122,7 +126,9 @@ class Processor(SupportsStep):
         fault = fault_in_id(getattr(self, "id", None))
         if fault is not None:
             raise DefinitionError(f"{fault}; set id on the class or pass id=…", subject=type(self).__name__)
-        return ProcessorStep(self)
+        if self._step is None or self._step.id != f"processor:{self.id}":
+            self._step = ProcessorStep(self)
+        return self._step
 
     def process_input(self, ctx: InputContext) -> Maybe[MessagesBack]:
         """Once, before the loop."""

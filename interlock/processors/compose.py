@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 from interlock.errors import DefinitionError
 from interlock.processors.base import Processor, ProcessorStep
 from interlock.processors.contexts import ProcessorStepSchema
-from interlock.schema import fits
+from interlock.schema import fits, schema_name
 from interlock.steps import Step
 from interlock.steps.step import supports_step
-from interlock.workflows import Workflow, WorkflowStep, acting_steps, create_workflow
+from interlock.workflows import ParallelNode, Workflow, WorkflowBuilder, WorkflowStep, acting_steps, create_workflow
 
 __all__ = ["ProcessorLike", "compose"]
 
@@ -29,13 +29,13 @@ def compose(name: str, entries: Sequence[ProcessorLike]) -> Workflow[Any, Any] |
     Raises:
         DefinitionError: Something is neither, an id is no id, or two objects share one id. All faults at once.
     """
-    if not entries:
+    if entries in ((), []):
         return None
     faults: list[str] = []
     builder = create_workflow(
         id=f"{name}-processors", input_schema=ProcessorStepSchema, output_schema=ProcessorStepSchema
     )
-    for index, entry in enumerate(entries):
+    for index, entry in enumerate(_entries(name, entries)):
         made = _step_of(entry, f"{name}_processors[{index}]")
         if isinstance(made, str):
             faults.append(made)
@@ -43,25 +43,42 @@ def compose(name: str, entries: Sequence[ProcessorLike]) -> Workflow[Any, Any] |
         if isinstance(made, ProcessorStep):
             made.processor.processor_index = index
         builder = builder.then(made)
-    try:
-        workflow = builder.commit()
-    except DefinitionError as error:
-        raise DefinitionError([*faults, *error.faults], subject=f"{name}_processors") from None
-    faults += _shared_ids(workflow)
-    if faults:
-        raise DefinitionError(faults, subject=f"{name}_processors")
-    return workflow
+    if len(faults) < len(entries):
+        try:
+            workflow = builder.commit()
+        except DefinitionError as error:
+            faults += error.faults
+        else:
+            faults += _shared_ids(workflow)
+            if not faults:
+                return workflow
+    raise DefinitionError(faults, subject=f"{name}_processors")
+
+
+def _entries(name: str, entries: object) -> Sequence[object]:
+    if isinstance(entries, Sequence) and not isinstance(entries, str):
+        return cast("Sequence[object]", entries)
+    raise DefinitionError(
+        f"it is a {type(entries).__name__}: pass a list of processors, [processor, …]", subject=f"{name}_processors"
+    )
 
 
 def _step_of(entry: object, place: str) -> Step[Any, Any] | str:
+    if isinstance(entry, type):
+        return f"{place} is the class {entry.__name__}: pass an instance, {entry.__name__}(…)"
+    if isinstance(entry, WorkflowBuilder):
+        return f"{place} is a workflow that is not committed: call .commit() on it first"
     if not supports_step(entry):
         return f"{place} is a {type(entry).__name__}: a processor, a workflow of processors, or a step made of one"
     try:
-        made = entry.as_step()
+        made: Step[Any, Any] = entry.as_step()
     except DefinitionError as error:
         return f"{place}: {error}"
-    if isinstance(made, WorkflowStep) and not fits(made.input_schema, ProcessorStepSchema):
-        return f"{place}: the workflow {made.id!r} takes no ProcessorStepSchema, so it is no processor"
+    if not fits(made.input_schema, ProcessorStepSchema):
+        wanted = schema_name(made.input_schema)
+        return f"{place}: {made.id!r} takes {wanted}, not ProcessorStepSchema: it is no processor"
+    if isinstance(made, WorkflowStep) and isinstance(made.workflow.plan.nodes[-1], ParallelNode):
+        return f"{place}: the workflow {made.id!r} ends with a parallel block: put .map(…) or .merge() behind it"
     return made
 
 

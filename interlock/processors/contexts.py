@@ -5,7 +5,10 @@ A run with a tool: ``input`` → step 0: ``input_step``, ``llm_request``, the mo
 ``output_result``. A model call that fails comes to ``api_error``.
 
 One class serves as the hook's argument and as the value that flows through a workflow of processors. Every hook may
-also call ``ctx.abort(…)`` and ``ctx.warn(…)``, and may edit ``ctx.messages`` in place.
+also call ``ctx.abort(…)`` and ``ctx.warn(…)``, and may edit ``ctx.messages`` in place. These, and ``run_id``,
+``processor_id``, ``state``, ``request_context`` and ``message_list``, are the same everywhere: hook_context.py.
+
+A field declared as ``Content`` belongs to the branch: another branch of a parallel block does not see it change.
 """
 
 from __future__ import annotations
@@ -86,12 +89,12 @@ class InputStepContext(HookContext):
         "provider_options",
     )
     texts: ClassVar[bool] = False
-    model = Content[LanguageModel]()
-    tools = Content[list[Tool]]()
-    tool_choice = Content[ToolChoice]()
-    active_tools = Content[list[str] | None]()
-    model_settings = Content[dict[str, Any]]()
-    provider_options = Content[dict[str, Any]]()
+    model: Content[LanguageModel] = Content()
+    tools: Content[list[Tool]] = Content()
+    tool_choice: Content[ToolChoice] = Content()
+    active_tools: Content[list[str] | None] = Content()
+    model_settings: Content[dict[str, Any]] = Content()
+    provider_options: Content[dict[str, Any]] = Content()
 
     def __init__(
         self,
@@ -134,8 +137,8 @@ class LLMRequestContext(HookContext):
 
     phase: ClassVar[Phase] = Phase.LLM_REQUEST
     content: ClassVar[tuple[str, ...]] = ("prompt", "response")
-    prompt = Content[list[PromptMessage]]()
-    response = Content["tuple[Chunk, ...] | None"]()
+    prompt: Content[list[PromptMessage]] = Content()
+    response: Content[tuple[Chunk, ...] | None] = Content()
 
     def __init__(
         self,
@@ -161,7 +164,7 @@ class LLMRequestContext(HookContext):
 
 
 class APIErrorContext(HookContext):
-    """``process_api_error``: a model call failed: refused, not reachable, broken off.
+    """3b. ``process_api_error``: a model call failed: refused, not reachable, broken off.
 
     May return: None.
 
@@ -283,8 +286,8 @@ class ToolCallContext(HookContext):
     phase: ClassVar[Phase] = Phase.TOOL_CALL
     source: ClassVar[Source] = "response"
     content: ClassVar[tuple[str, ...]] = ("args", "denied")
-    args = Content[Any]()
-    denied = Content["str | None"]()
+    args: Content[Any] = Content()
+    denied: Content[str | None] = Content()
 
     def __init__(
         self,
@@ -324,7 +327,7 @@ class ToolResultContext(HookContext):
     phase: ClassVar[Phase] = Phase.TOOL_RESULT
     source: ClassVar[Source] = "response"
     content: ClassVar[tuple[str, ...]] = ("result",)
-    result = Content[Any]()
+    result: Content[Any] = Content()
 
     def __init__(
         self,

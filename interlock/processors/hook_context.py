@@ -90,7 +90,7 @@ class HookContext:
         return self._seat.processor_id
 
     @property
-    def state(self) -> dict[str, object]:
+    def state(self) -> dict[str, Any]:
         """The processor's own dict for this run: empty at first, shared by all its hooks, never between runs."""
         return self._seat.state
 
@@ -119,7 +119,7 @@ class HookContext:
             retry: Whether another try is asked for.
             metadata: Kinds, scores, …; never the text itself.
         """
-        said = reason if reason is not None else f"stopped by {self.processor_id!r}"
+        said = str(reason) if reason is not None else f"stopped by {self.processor_id!r}"
         self._seat.abort(Tripwire(said, self.processor_id, self.phase, retry, metadata), self.phase)
 
     def warn(self, message: str, detail: object = None) -> None:

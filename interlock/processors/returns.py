@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from interlock.errors import DefinitionError, InvalidProcessorReturn
-from interlock.messages import ChunkBase, Message, MessageList, MessageView, PromptMessage
+from interlock.messages import ChunkBase, Message, MessageList, MessageView, PromptMessage, ReasoningDelta, TextDelta
 from interlock.models import LanguageModel, resolve_model
 from interlock.processors.changes import (
     Changes,
@@ -34,7 +34,7 @@ __all__ = ["allowed_in", "apply_return", "chunks_returned"]
 _MESSAGES = "None, ctx.message_list, a sequence of Message, or Changes(…)"
 _ALLOWED = {
     Phase.INPUT: _MESSAGES,
-    Phase.INPUT_STEP: f"{_MESSAGES[:-12]}Changes(…) or StepChanges(…)",
+    Phase.INPUT_STEP: "None, ctx.message_list, a sequence of Message, Changes(…), or StepChanges(…)",
     Phase.LLM_REQUEST: "None, a prompt (a sequence of PromptMessage), or RequestChanges(…)",
     Phase.API_ERROR: "None",
     Phase.OUTPUT_STREAM: "a chunk, a sequence of chunks, or None (drops the chunk)",
@@ -92,12 +92,18 @@ def chunks_returned(ctx: OutputStreamContext, value: object) -> tuple[Any, ...]:
     if value is None:
         return ()
     if isinstance(value, ChunkBase):
-        return (value,)
+        return (_sound(ctx, value),)
     if _is_sequence(value):
         chunks = tuple(cast("Sequence[object]", value))
         if all(isinstance(chunk, ChunkBase) for chunk in chunks):
-            return chunks
+            return tuple(_sound(ctx, chunk) for chunk in chunks)
     raise _invalid(ctx, value)
+
+
+def _sound(ctx: HookContext, chunk: Any) -> Any:
+    if isinstance(chunk, TextDelta | ReasoningDelta) and not isinstance(cast("object", chunk.text), str):
+        raise _invalid(ctx, chunk, f"its text is a {type(chunk.text).__name__}, not a str")
+    return chunk
 
 
 def _apply_sequence(ctx: HookContext, value: Sequence[object]) -> None:
@@ -106,8 +112,9 @@ def _apply_sequence(ctx: HookContext, value: Sequence[object]) -> None:
             raise _invalid(ctx, value, "a prompt holds PromptMessage objects only")
         ctx.prompt = list(cast("Sequence[PromptMessage]", value))
     elif ctx.phase in _TAKES_MESSAGES:
-        if not all(isinstance(m, Message) for m in value):
-            raise _invalid(ctx, value, "it holds something that is no Message")
+        for index, one in enumerate(value):
+            if not isinstance(one, Message):
+                raise _invalid(ctx, value, f"item {index} is a {type(one).__name__}, not a Message")
         if isinstance(ctx, OutputStepContext) and not value:
             return
         _apply_messages(ctx, cast("Sequence[Message]", value), UNSET, value)
@@ -118,7 +125,7 @@ def _apply_sequence(ctx: HookContext, value: Sequence[object]) -> None:
 def _apply_step_changes(ctx: InputStepContext, changes: StepChanges) -> None:
     _apply_messages(ctx, changes.messages, changes.system_messages, changes)
     if changes.model is not UNSET:
-        ctx.model = _model(ctx, changes.model)
+        ctx.model = _model(ctx, changes)
     if changes.tools is not UNSET:
         if not all(isinstance(t, Tool) for t in cast("Sequence[object]", changes.tools)):
             raise _invalid(ctx, changes, "tools must be Tool objects: make them with tool(function)")
@@ -133,13 +140,11 @@ def _apply_step_changes(ctx: InputStepContext, changes: StepChanges) -> None:
         ctx.provider_options = dict(changes.provider_options)
 
 
-def _model(ctx: HookContext, value: object) -> LanguageModel:
-    if isinstance(value, LanguageModel | str):
-        try:
-            return resolve_model(value)
-        except DefinitionError as error:
-            raise _invalid(ctx, value, str(error)) from error
-    raise _invalid(ctx, value, "model must be a LanguageModel or 'provider/name'")
+def _model(ctx: HookContext, changes: StepChanges) -> LanguageModel:
+    try:
+        return resolve_model(cast("LanguageModel | str", changes.model))
+    except DefinitionError as error:
+        raise _invalid(ctx, changes, f"model: {error}") from error
 
 
 def _apply_request_changes(ctx: LLMRequestContext, changes: RequestChanges) -> None:

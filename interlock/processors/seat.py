@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from interlock.context import RequestContext
 from interlock.ids import new_id
@@ -56,7 +57,7 @@ class Seat:
         self,
         processor_id: str,
         run: RunFacts,
-        state: dict[str, object],
+        state: dict[str, Any],
         on_violation: Callable[[Violation], object] | None = None,
     ) -> None:
         self.processor_id = processor_id
@@ -80,7 +81,10 @@ class Seat:
         if self.on_violation is None:
             return
         try:
-            self.on_violation(violation)
+            given = self.on_violation(violation)
+            if inspect.iscoroutine(given):
+                given.close()
+                raise TypeError("on_violation is a plain function: it cannot be awaited")
         except Exception as error:
             warn(
                 "on_violation failed",

@@ -10,7 +10,7 @@ from interlock.schema import UNSET, Unset
 from interlock.verdict import Latch, Phase, Tripwire
 
 if TYPE_CHECKING:
-    from interlock.steps.step import Step
+    from interlock.steps.step import Step, SupportsStep
 
 __all__ = ["StepContext", "StepRun"]
 
@@ -82,16 +82,22 @@ class StepContext(Generic[I_co]):
         """What the caller handed over."""
         return self._run.request_context
 
-    def output_of(self, step: Step[Any, T], *, default: T | Unset = UNSET) -> T:
+    def output_of(self, step: SupportsStep[Any, T], *, default: T | Unset = UNSET) -> T:
         """What a step of this workflow gave earlier in this run.
 
         Args:
-            step: The step, as the object that stands in the workflow.
+            step: The step, processor or workflow, as the object that stands in this workflow.
             default: Returned where it has not run.
 
         Raises:
             LookupError: It has not run, and there is no default.
+            TypeError: It is no step (an id, for example).
         """
+        if not hasattr(cast("object", step), "as_step"):
+            raise TypeError(f"output_of takes the step object that stands in the workflow, not {step!r}")
+        return self._output(step.as_step(), default)
+
+    def _output(self, step: Step[Any, T], default: T | Unset) -> T:
         outputs: Mapping[Step[Any, Any], object] = self._run.outputs
         if step in outputs:
             return cast("T", outputs[step])
@@ -112,5 +118,5 @@ class StepContext(Generic[I_co]):
             retry: Whether another try is asked for.
             metadata: Details.
         """
-        said = reason if reason is not None else f"stopped by {self.step_id!r}"
+        said = str(reason) if reason is not None else f"stopped by {self.step_id!r}"
         self._run.latch.abort(Tripwire(said, self.step_id, self._run.phase, retry, metadata))

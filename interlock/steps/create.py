@@ -9,7 +9,7 @@ from typing import Any, Protocol, TypeVar, cast, get_args, get_origin, get_type_
 
 from interlock.errors import DefinitionError
 from interlock.ids import fault_in_id, kebab
-from interlock.schema import UNSET, Unset, fault_in_schema
+from interlock.schema import UNSET, Unset, fault_in_schema, is_set
 from interlock.steps.context import StepContext
 from interlock.steps.step import FunctionStep, Step, SupportsStep, supports_step
 
@@ -208,9 +208,22 @@ def _annotated_schemas(function: object) -> tuple[Any, Any]:
     except (NameError, TypeError, AttributeError):  # names known only to type checkers, or local ones
         return UNSET, UNSET
     given = _awaited(hints.pop("return", UNSET))
+    _check_parameter(target, hints)
     contexts = [get_args(h)[0] for h in hints.values() if get_origin(h) is StepContext]
     wanted = contexts[0] if contexts else UNSET
     return _no_typevar(wanted), _no_typevar(given)
+
+
+def _check_parameter(function: Any, hints: Mapping[str, Any]) -> None:
+    """Refuse a function that expects its input itself where it is given a context."""
+    name = next((n for n in hints if n != "self"), None)
+    wanted: Any = hints.get(name, Any) if name is not None else Any
+    if is_set(wanted) and isinstance(wanted, type) and StepContext not in wanted.__mro__:
+        raise DefinitionError(
+            f"{getattr(function, '__name__', function)!r} takes {name}: {wanted.__name__}, but it is given "
+            f"one StepContext: write ctx: StepContext[{wanted.__name__}] and read ctx.input",
+            subject="step",
+        )
 
 
 def _awaited(schema: Any) -> Any:
