@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import threading
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -142,12 +143,12 @@ class Run:
         self.phase = phase
         self.log: list[str] = []
         self.mark: int | None = None
+        self.marked = threading.Event()
         others: list[Processor] = [
             Patient(name, log=self.log, turns=n) if n else Everywhere(name, log=self.log)
             for name, n in zip(("left", "right"), turns, strict=True)
         ]
         guard = Patient("guard", {phase: self._act(way)}, log=self.log, turns=guard_turns)
-        guard.on_violation = self._marked
         self.model = ScriptedModel(self._answer)
         entries = PLACES[place](guard, others)
         self.agent = Agent(
@@ -176,15 +177,17 @@ class Run:
 
         return track
 
-    def _marked(self, violation: object) -> None:
-        """The verdict stands in the latch by now."""
+    def _marked(self) -> None:
+        """Called by the latch, in whatever thread it trips, before it wakes anybody."""
         if self.mark is None:
             self.mark = len(self.log)
+            self.marked.set()
 
     def _act(self, way: Way) -> Act:
         def act(ctx: Any) -> object:
             if ctx.phase is Phase.OUTPUT_STREAM and ctx.chunk.type != "text-delta":
                 return ctx.chunk
+            ctx._seat.run.latch._wakers.insert(0, self._marked)
             return way(ctx)
 
         return act
@@ -200,7 +203,7 @@ def holds(run: Run, backend: str) -> None:
     assert result.status == "tripwire"
     assert result.tripwire is not None
     assert (result.tripwire.processor_id, result.tripwire.phase) == ("guard", run.phase)
-    assert run.mark is not None
+    assert run.marked.wait(2)
     assert run.log[run.mark :] == []
     assert run.model.closed == (1 if run.phase is Phase.OUTPUT_STREAM else 0)
 
