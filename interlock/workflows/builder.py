@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Generic, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, overload
 
 from interlock.errors import DefinitionError
 from interlock.ids import kebab
@@ -141,6 +141,13 @@ class WorkflowBuilder(Generic[I_contra, Cur_co, O]):
 
     def __repr__(self) -> str:
         return f"<WorkflowBuilder {self._heading.id!r}: {self._count} nodes, not committed>"
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> object:
+            if name in ("run", "create_run", "as_step", "plan", "to_text", "to_mermaid", "to_json", "to_networkx"):
+                raise AttributeError(f"workflow {self._heading.id!r} is not committed: call .commit() before .{name}")
+            raise AttributeError(f"a workflow builder has no attribute {name!r}")
 
     @property
     def _count(self) -> int:

@@ -157,15 +157,16 @@ _MARKUP = re.compile(
     r"|^-|^\d+(?=\.)"  # lists
     r"|s(?=tyle)|c(?=lassDef)"  # Mermaid's search for its own statements does not spare quoted text
 )
-_READ_AFTERWARDS = re.compile(r"\$(?=\$)|ﬂ(?=°)|¶(?=ß)|(?<=fa):(?=fa-)|(?<=fa[bklrs]):(?=fa-)")
+_READ_AFTERWARDS = re.compile(r"\\(?=n)|\$(?=\$)|ﬂ(?=°)|¶(?=ß)|(?<=fa):(?=fa-)|(?<=fa[bklrs]):(?=fa-)")
 
 
 def escaped(text: str) -> str:
     """The text as a quoted label shows it.
 
     Whatever Mermaid, its Markdown or HTML could read as more than text is written as ``#`` and a character number.
-    Formulas (``$$``), icons (``fa:fa-user``) and Mermaid's own marks for such numbers (``ﬂ°``, ``¶ß``) are looked for
-    once the numbers have become characters again; an invisible word joiner breaks them up.
+    Formulas (``$$``), icons (``fa:fa-user``), line breaks (a backslash and an n) and Mermaid's own marks for such
+    numbers (``ﬂ°``, ``¶ß``) are looked for once the numbers have become characters again; an invisible word joiner
+    breaks them up.
     """
     shown = _READ_AFTERWARDS.sub(rf"\g<0>{_JOINER}", printable(text))
     return _MARKUP.sub(lambda found: "".join(f"#{ord(char)};" for char in found[0]), shown)

@@ -77,23 +77,40 @@ def test_a_long_description_is_cut() -> None:
     assert len(text) < 150
 
 
-def test_every_hostile_label_is_shown_as_it_is() -> None:
+def test_every_hostile_label_is_shown_as_it_is_above_a_hostile_description() -> None:
+    texts = dict(zip(HOSTILE, [*HOSTILE[1:], HOSTILE[0]], strict=True))
+    steps = [StepNode(function_step(text, description)) for text, description in texts.items()]
     chart = MermaidChart()
-    for text in HOSTILE:
-        chart.note(text)
+    for step in steps:
+        chart.plan(Plan("w", (step,)))
     drawing = rendered(chart.text())
-    assert [drawing.nodes[id_] for id_ in drawing.in_order()] == [[printable(text)] for text in HOSTILE]
+    assert [drawing.nodes[id_] for id_ in drawing.in_order()] == [
+        [printable(a), printable(b)] for a, b in texts.items()
+    ]
 
 
-def test_every_hostile_title_is_shown_as_it_is() -> None:
-    titles = ("end", '"]', "`x`", "<b>", "#35;", "%%{init:{}}%%", "$$x$$", "fa:fa-user", "ﬂ°°65¶ß", "style:x#35;y;")
+def test_every_hostile_title_is_shown_as_it_is_and_so_is_a_label_alone() -> None:
+    titles = (
+        "end",
+        '"]',
+        "`x`",
+        "<b>",
+        "#35;",
+        "%%{init:{}}%%",
+        "$$x$$",
+        "fa:fa-user",
+        "ﬂ°°65¶ß",
+        "\\n",
+        "style:x#35;",
+    )
     chart = MermaidChart()
     for text in titles:
         with chart.frame(text):
-            chart.note("inside")
+            chart.note(text)
     drawing = rendered(chart.text())
     frames = sorted(drawing.frames, key=lambda id_: int(id_[1:]))
     assert [drawing.frames[id_] for id_ in frames] == [printable(text) for text in titles]
+    assert [drawing.nodes[id_] for id_ in drawing.in_order()] == [[printable(text)] for text in titles]
 
 
 @settings(max_examples=2, phases=[Phase.explicit, Phase.reuse, Phase.generate])  # shrinking would take minutes
