@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 __all__ = ["warn"]
 
 
@@ -14,4 +16,7 @@ def warn(event: str, **values: object) -> None:
     """
     import structlog
 
-    structlog.get_logger("interlock").warning(event, **values)
+    if structlog.is_configured():
+        structlog.get_logger("interlock").warning(event, **values)
+    else:  # the default would write to standard output, where a program's own answers go
+        structlog.wrap_logger(structlog.PrintLogger(sys.stderr)).warning(event, **values)

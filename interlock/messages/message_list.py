@@ -382,6 +382,8 @@ class MessageList(Sequence[Message]):
     # Inside
 
     def _read(self, messages: Given | Iterable[Given], source: Source) -> list[Message]:
+        if not isinstance(cast("object", messages), Message | Iterable):
+            raise TypeError(f"messages must be a text, a Message, or several of these, not {type(messages).__name__}")
         given = [messages] if isinstance(messages, Message | str) else list(messages)
         role: Role = "assistant" if source == "response" else "user"
         for index, message in enumerate(given):

@@ -99,6 +99,8 @@ def _message(given: Spot, role: str) -> Message:
         if role != "assistant":
             raise calls.wrong("only an assistant's message has tool calls")
         parts += [_call(call) for call in calls.items()]
+    elif role != "assistant" and given.field("content").value is None:
+        raise given.field("content").wrong("is missing: what the message says")
     own: dict[str, Any] = {k: v for k, v in given.object().items() if k not in _READ and v is not None}
     if role == "developer":
         own["role"] = role

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Unpack
+from types import NoneType
+from typing import Any, Unpack, cast
 
 import anyio
 import sniffio
@@ -71,6 +72,11 @@ class Agent:
             raise DefinitionError(fault, subject="agent")
         self.id = id
         self.model = resolve_model(model)
+        if not isinstance(cast("object", instructions), str | NoneType) and not callable(instructions):
+            raise DefinitionError(
+                f"instructions are a text or a function of the request context, not {type(instructions).__name__}",
+                subject=f"agent {id!r}",
+            )
         self.instructions = instructions
         self.tools = as_tools(tools)
         self.model_settings = dict(model_settings or {})

@@ -8,8 +8,9 @@ from typing import Any, Generic, TypeVar, overload
 from weakref import WeakKeyDictionary
 
 from interlock.context import RequestContext
-from interlock.errors import AlreadyStarted
+from interlock.errors import AlreadyStarted, DefinitionError, StepFailed
 from interlock.ids import new_id
+from interlock.processors.contexts import ProcessorStepSchema
 from interlock.processors.hook_context import HookContext
 from interlock.processors.seat import RunFacts
 from interlock.runtime.checks import why_stopped
@@ -102,11 +103,12 @@ class LocalRun(Generic[I_contra, O_co]):
 
         Raises:
             pydantic.ValidationError: The input does not fit the workflow's schema.
+            DefinitionError: A workflow of processors was given something else than a context.
             AlreadyStarted: It was started before.
         """
         if self._started:
             raise AlreadyStarted(self.run_id)
-        checked = validate(self._workflow.input_schema, value)
+        checked = self._checked(value)
         self._started = True
         phase = checked.phase if isinstance(checked, HookContext) else None
         ops = self._operations(self._workflow, phase)
@@ -119,6 +121,17 @@ class LocalRun(Generic[I_contra, O_co]):
             error = await self._drive(strand, execution)
         return self._outcome(strand, execution, error, perf_counter() - began)
 
+    def _checked(self, value: object) -> Any:
+        """The input, validated."""
+        schema = self._workflow.input_schema
+        if schema == ProcessorStepSchema and not isinstance(value, HookContext):
+            raise DefinitionError(
+                f"it takes the context of a phase, not a {type(value).__name__}: "
+                'make one with InputContext("text"), from interlock.processors',
+                subject=f"workflow {self._workflow.id!r}",
+            )
+        return validate(schema, value)
+
     def cancel(self) -> None:
         """Stop it; the outcome is ``Canceled``. Does nothing once it has ended."""
         self._canceled = True
@@ -130,7 +143,7 @@ class LocalRun(Generic[I_contra, O_co]):
         try:
             awaitable = advance(strand)
             if awaitable is None:
-                return None
+                return self._fault_in_output(strand)
             with watchdog(execution.latch, lambda: execution.waiting) as self._watchdog:
                 if self._canceled:  # by a step, before anything was awaited
                     self._watchdog.cancel()
@@ -139,6 +152,16 @@ class LocalRun(Generic[I_contra, O_co]):
             return error
         finally:
             self._watchdog = None
+        return self._fault_in_output(strand) if strand.index == len(strand.ops) else None
+
+    def _fault_in_output(self, strand: Strand) -> StepFailed | None:
+        """Validate what came out; what is wrong with it is the workflow's own failure."""
+        if strand.execution.phase is not None:
+            return None
+        try:
+            strand.value = validate(self._workflow.output_schema, strand.value)
+        except ValueError as error:
+            return StepFailed(self._workflow.id, error)
         return None
 
     def _outcome(

@@ -60,7 +60,8 @@ def _lowered(node: Node, place: Place, given: Any) -> Operation:
             return StepOp(cast("FunctionStep[Any, Any]", step), path, check_input=given != step.input_schema)
         case NestedNode(step=step, plan=plan):
             inner = Place(place.phase, place.list, f"{path}/", place.order)
-            return NestedOp(step, lower(plan, inner, given=given))
+            ops = lower(plan, inner, given=step.input_schema)
+            return NestedOp(step, path, ops, check_input=given != step.input_schema)
         case ParallelNode(id=id_, arms=arms):
             lowered = [
                 (arm.id, lower(arm, Place(place.phase, place.list, place.path, (*place.order, number)), given=given))

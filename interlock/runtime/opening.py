@@ -46,6 +46,13 @@ def check_options(agent: Agent, options: Mapping[str, Any]) -> None:
     steps = options.get("max_steps", 1)
     if not isinstance(steps, int) or isinstance(steps, bool) or steps < 1:
         faults.append(f"max_steps must be a whole number from 1, not {steps!r}")
+    prepare = options.get("prepare_step")
+    if prepare is not None and not callable(prepare):
+        faults.append(f"prepare_step must be a function of InputStepContext, not {prepare!r}")
+    for name in ("request_context", "model_settings", "provider_options"):
+        given: object = options.get(name)
+        if given is not None and not isinstance(given, Mapping):
+            faults.append(f"{name} must be a mapping such as {{'key': value}}, not {given!r}")
     if faults:
         raise DefinitionError(faults, subject=f"call of agent {agent.id!r}")
 
@@ -161,6 +168,8 @@ def _messages(asked: str | Message | Sequence[Message | Mapping[str, Any]]) -> S
         return [Message.user(asked)]
     if isinstance(asked, Message):
         return [asked]
+    if not isinstance(cast("object", asked), Sequence):
+        raise DefinitionError(f"an agent is asked a text, a message or messages, not a {type(asked).__name__}")
     made: list[Message] = []
     for number, one in enumerate(cast("Sequence[object]", asked)):
         if isinstance(one, Message):

@@ -15,7 +15,7 @@ from interlock.processors.returns import apply_return
 from interlock.runtime.join import join
 from interlock.runtime.strand import Operation, Strand, abandon, advance, as_failure, drive
 from interlock.schema import is_set, plain_type, validate
-from interlock.steps import FunctionStep, StepContext
+from interlock.steps import FunctionStep, Step, StepContext
 from interlock.verdict import AbortSignal, Phase
 from interlock.workflows import MapNode, MergeNode, StepRecord
 from interlock.workflows.outcome import StepStatus
@@ -38,6 +38,9 @@ class BranchOutputs(dict[str, Any]):
         super().__init__(outputs)
         self.base = base
         self.order = order
+
+    def __missing__(self, key: str) -> Any:
+        raise KeyError(f"there is no branch {key!r}; the branches are {', '.join(map(repr, self))}")
 
 
 class Entry:
@@ -181,15 +184,20 @@ class HookOp(Operation):
 class NestedOp(Operation):
     """A workflow inside a workflow."""
 
-    __slots__ = ("ops", "step")
+    __slots__ = ("check_input", "ops", "path", "step")
     waits_in_hook = False
 
-    def __init__(self, step: Any, ops: Sequence[Operation]) -> None:
+    def __init__(self, step: Step[Any, Any], path: str, ops: Sequence[Operation], *, check_input: bool) -> None:
         self.step = step
+        self.path = path
         self.ops = ops
+        self.check_input = check_input
 
     def begin(self, strand: Strand) -> object:
-        inner = Strand(self.ops, strand.value, strand.execution, strand.execution.scope(strand.value))
+        value = strand.value
+        if self.check_input and strand.execution.phase is None:
+            value = validate(self.step.input_schema, value)
+        inner = Strand(self.ops, value, strand.execution, strand.execution.scope(value))
         awaitable = advance(inner)
         if awaitable is None:
             return inner.value
@@ -197,11 +205,13 @@ class NestedOp(Operation):
         return _driven(inner, awaitable)
 
     def end(self, strand: Strand, result: object) -> None:
+        if strand.execution.phase is None:
+            result = validate(self.step.output_schema, result)
         strand.run.outputs[self.step] = result
         strand.value = result
 
     def failed(self, strand: Strand, error: BaseException) -> BaseException:
-        return error
+        return as_failure(strand.execution.latch, self.path, error, strand.execution.phase)
 
     def abandon(self, strand: Strand) -> None:
         abandon(*strand.note)

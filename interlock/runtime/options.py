@@ -18,7 +18,11 @@ __all__ = ["CallOptions", "Conversation", "PrepareStep", "ProcessorList"]
 Conversation = str | Message | MessageList | Sequence[Message | Mapping[str, Any]]
 """What an agent is asked: a text, a message, a conversation, messages, or messages in OpenAI's form."""
 
-ProcessorList = Sequence[ProcessorLike] | Callable[[RequestContext], Sequence[ProcessorLike]]
+ProcessorList = (
+    Sequence[ProcessorLike]
+    | Callable[[RequestContext], Sequence[ProcessorLike]]
+    | Callable[[RequestContext], Awaitable[Sequence[ProcessorLike]]]
+)
 """Processors and workflows of processors; or a function that gives them, called once per run."""
 
 PrepareStep = Callable[[InputStepContext], StepChanges | Awaitable[StepChanges | None] | None]

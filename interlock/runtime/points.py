@@ -100,6 +100,18 @@ class Points:
         self._messages.settle()
         return cast("C", final)
 
+    def not_asked(self, phase: Phase, reason: str, *, step_number: int | None = None) -> None:
+        """Note, for every processor of a point, that it did not look at something.
+
+        Args:
+            phase: The point.
+            reason: Why not.
+            step_number: For the records.
+        """
+        told = PointChecks(step_number)
+        told.stopped(hooks_in(self._lists.operations(phase)), reason)
+        self.checks += told.records()
+
     def is_waiting(self) -> bool:
         """Whether a hook is being waited for right now, in the task that runs the loop."""
         current, path = self._current, self._path

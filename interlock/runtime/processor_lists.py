@@ -9,8 +9,9 @@ from typing import Any, Final
 from interlock.processors.compose import ProcessorLike, compose
 from interlock.runtime.lower import Place, lower
 from interlock.runtime.strand import Operation
+from interlock.tracing import warn
 from interlock.verdict import Phase
-from interlock.workflows import NestedNode, Plan, Workflow, acting_steps, specialise
+from interlock.workflows import NestedNode, Plan, StepNode, Workflow, acting_steps, specialise
 
 __all__ = ["LISTS", "ProcessorLists"]
 
@@ -35,6 +36,16 @@ class _Composed:
     ops: tuple[Operation, ...]
 
 
+def _warn_of_idle(name: str, workflow: Workflow[Any, Any]) -> None:
+    """Warn of what never acts in the list it stands in: it would be taken for a guard that passed."""
+    points = [phase for phase in Phase if name in LISTS[phase]]
+    for node in workflow.plan.nodes:
+        step = node.step if isinstance(node, StepNode | NestedNode) else None
+        if step is not None and not any(step.acts_in(phase) for phase in points):
+            acts = [str(phase) for phase in Phase if step.acts_in(phase)]
+            warn("a processor never acts in this list", list=f"{name}_processors", step=step.id, acts_at=acts)
+
+
 class ProcessorLists:
     """Three lists, composed and specialised; each point's graph is made when it is first asked for.
 
@@ -50,6 +61,9 @@ class ProcessorLists:
             name: compose(name, entries) for name, entries in lists.items()
         }
         self._composed: dict[Phase, _Composed] = {}
+        for name, workflow in self._workflows.items():
+            if workflow is not None:
+                _warn_of_idle(name, workflow)
 
     def acts(self, phase: Phase) -> bool:
         """Whether anything acts at a point. Where nothing does, the point is not run at all."""

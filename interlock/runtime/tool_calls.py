@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import traceback
 from collections.abc import AsyncGenerator, Sequence
 
 import anyio
@@ -13,6 +14,7 @@ from interlock.processors.contexts import ToolCallContext, ToolResultContext
 from interlock.processors.progress import StepResult
 from interlock.runtime.agent_run import AgentRun
 from interlock.tools import Tool, ToolContext
+from interlock.tracing import warn
 from interlock.verdict import Phase
 
 __all__ = ["call_tools", "looked_at_result"]
@@ -53,6 +55,7 @@ class _Call:
             self.error = str(error)
         except Exception as error:
             self.error = f"tool {tool.name!r} failed: {type(error).__name__}: {error}"
+            warn("a tool failed", tool=tool.name, run_id=context.run_id, error=type(error).__name__, at=_place(error))
         finally:
             self.ended.set()
 
@@ -161,8 +164,16 @@ async def _ended(run: AgentRun, call: _Call, step_number: int) -> ToolResult | T
         if call.error is None:
             run.messages.update_tool_invocation(chunk.tool_call_id, result=result.result, model_output=shown)
             return result
+    if call.started:
+        run.points.not_asked(Phase.TOOL_RESULT, "the tool failed: its error was not looked at", step_number=step_number)
     run.messages.update_tool_invocation(chunk.tool_call_id, error=call.error)
     return ToolError(chunk.tool_call_id, chunk.tool_name, chunk.args, call.error or "")
+
+
+def _place(error: Exception) -> str:
+    """Where something was raised: the file and line of the innermost frame."""
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{last.filename}:{last.lineno}"
 
 
 def _shown_to_model(call: _Call, result: object) -> object:

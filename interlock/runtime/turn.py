@@ -125,6 +125,7 @@ async def _prepared(run: AgentRun, number: int) -> _Answer:
     if run.points.acts(Phase.INPUT_STEP):
         step = await run.points.run(step, step_number=number)
     tools = _offered(step.tools, step.active_tools)
+    _check_choice(step.tool_choice, tools)
     request = ModelRequest(
         run.messages.to_prompt(),
         [ToolSpec(tool.name, tool.description, tool.parameters) for tool in tools],
@@ -158,6 +159,15 @@ def _offered(tools: Sequence[Tool], active: Sequence[str] | None) -> list[Tool]:
             f"{', '.join(repr(tool.name) for tool in tools) or 'none'}"
         )
     return [tool for tool in tools if tool.name in active]
+
+
+def _check_choice(choice: str, tools: Sequence[Tool]) -> None:
+    names = [tool.name for tool in tools]
+    if choice not in ("auto", "none", "required", *names):
+        raise InterlockError(
+            f"tool_choice is {choice!r}: 'auto', 'none', 'required', or the name of a tool that is offered "
+            f"({', '.join(map(repr, names)) or 'none is'})"
+        )
 
 
 async def _api_error(run: AgentRun, error: Exception, number: int) -> None:

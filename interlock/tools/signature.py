@@ -40,6 +40,8 @@ class Signature:
             for p in self._parameters.values()
             if p.kind in (p.POSITIONAL_ONLY, p.VAR_POSITIONAL, p.VAR_KEYWORD)
         ]
+        if next(iter(self._parameters), None) == "self" and not hasattr(function, "__self__"):
+            faults.append("it is a method without its object: make the tool of a bound method, tool(thing.method)")
         if faults:
             raise DefinitionError(faults, subject=f"tool {name!r}")
         self._hints = _hints(function)
