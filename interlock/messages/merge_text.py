@@ -172,10 +172,14 @@ def _joined(base: str, group: Sequence[_Edit], taken: Sequence[_Edit], prefer: s
     changes = [edit.change for edit in group]
     winner = _winner(group, prefer, what)
     start, end = group[0].start, max(edit.end for edit in group)
+    said = "" if winner is None else _without_taken(base, winner, group, taken)
+    garbled = winner is not None and winner.change.derived and said != winner.change.replacement
+    if garbled and len(group) > 1 and prefer is None:
+        raise MergeConflict(what, list(dict.fromkeys(name for edit in group for name in edit.branches)))
     return Change(
         start,
         end,
-        "" if winner is None else _without_taken(base, winner, group, taken),
+        said,
         "redaction" if any(change.kind == "redaction" for change in changes) else "rewrite",
         (min(start, *(change.span[0] for change in changes)), max(end, *(change.span[1] for change in changes))),
         any(change.derived for change in changes),
@@ -204,7 +208,7 @@ def _without_taken(base: str, winner: _Edit, group: Sequence[_Edit], taken: Sequ
 
     An exact edit answers for the range it replaces, and only for words that say something. One that was found by
     comparing may span more than was meant, so it loses every letter taken out of its range; and it may have moved words
-    from anywhere.
+    from anywhere. What is left of it is safe but hardly a text: without a preferred branch that is a conflict.
     """
     change = winner.change
     text = change.replacement

@@ -309,3 +309,14 @@ def test_a_merge_can_be_a_branch_of_an_outer_one() -> None:
     digits = edited(base, TextEdit(14, 18, "****"))
     assert merged(base, {"inner": inner, "city": city}) == "[A], [B], [P], [C]"
     assert merged(base, {"digits": digits, "inner": inner, "city": city}) == "[A], [B], [P], [C]"
+
+
+def test_two_texts_written_anew_in_place_are_a_conflict_and_no_mixture() -> None:
+    base = MessageList("hello X and Y")
+    forks = {"a": base.fork(), "b": base.fork()}
+    for fork, text in zip(forks.values(), ("totally other words", "something else entirely here"), strict=True):
+        part = fork.all[0].parts[0]
+        assert isinstance(part, TextPart)
+        part.text = text
+    with pytest.raises(MergeConflict):
+        merge(base, forks, None)
