@@ -179,7 +179,9 @@ class HookContext:
                 if not same_json(fork._values[name], self._values[name])
             }
             if changed:
-                merged.set_content(name, self._merged_field(name, changed, prefer))
+                value = merged._values[name] = self._merged_field(name, changed, prefer)
+                if isinstance(value, list | dict):  # it may be a branch's own
+                    merged._borrowed.add(name)
         return merged
 
     def _merged_field(self, name: str, changed: Mapping[str, Any], prefer: str | None) -> Any:
