@@ -30,6 +30,9 @@ def merge_prompts(
     Raises:
         MergeConflict: Two branches contradict each other, and none is preferred.
     """
+    first = next(iter(changed.values()))
+    if all(prompt == first for prompt in changed.values()):
+        return list(first)
     shape = [(m.role, [type(p) for p in m.parts]) for m in base]
     if any([(m.role, [type(p) for p in m.parts]) for m in prompt] != shape for prompt in changed.values()):
         if prefer is not None and prefer in changed:
@@ -42,6 +45,13 @@ def merge_prompts(
                 _merged_part(part, {name: prompt[i].parts[j] for name, prompt in changed.items()}, prefer)
                 for j, part in enumerate(message.parts)
             ],
+            merge_values(
+                message.provider_metadata,
+                {name: prompt[i].provider_metadata for name, prompt in changed.items()},
+                prefer,
+                _WHAT,
+                texts=False,
+            ),
         )
         for i, message in enumerate(base)
     ]
