@@ -67,7 +67,12 @@ class UnicodeNormalizer(Processor):
         def normalize(text: str) -> Iterator[TextEdit]:
             return _normalizing(text, keep_emojis=preserve_emojis)
 
-        stages = ((strip_control_chars, strip), (True, normalize), (collapse_whitespace, _collapsing))
+        stages = (
+            (strip_control_chars, strip),
+            (True, normalize),
+            (strip_control_chars, strip),  # a joiner whose emoji was a letter all along joins nothing any more
+            (collapse_whitespace, _collapsing),
+        )
         self._stages = [stage for wanted, stage in stages if wanted]
         if collapse_whitespace:
             self._stages.append(_joining_lines)
