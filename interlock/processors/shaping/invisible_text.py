@@ -76,7 +76,7 @@ def _means_something(text: str, at: int, before: str, keep_emojis: bool) -> bool
     if not before:
         return False
     if character in _JOINERS and _lies_in(before, _JOINING_SCRIPTS):
-        return bool(after) and after not in _JOINERS
+        return bool(after) and after not in _JOINERS and not after.isspace()
     if character == "\u200d":
         return keep_emojis and bool(after) and is_emoji(after) and (is_emoji(before) or before == "\ufe0f")
     if character in "\ufe0e\ufe0f":
