@@ -14,7 +14,7 @@ from interlock.tools.context import ToolContext
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-__all__ = ["Signature"]
+__all__ = ["Signature", "undressed"]
 
 _SECTION = re.compile(r"^(args|arguments|parameters):\s*$", re.IGNORECASE)
 _ENTRY = re.compile(r"^(\s+)\*{0,2}(\w+)\s*(?:\([^)]*\))?:\s*(.*)$")
@@ -52,13 +52,17 @@ class Signature:
         """The pydantic model of the arguments, made when first needed."""
         from pydantic import ConfigDict, Field, create_model
 
-        told = _described(inspect.getdoc(self._function) or "")
+        told = _described(inspect.getdoc(undressed(self._function)) or "")
         fields: dict[str, Any] = {}
         for name, parameter in self._parameters.items():
             if name == self.context_parameter:
                 continue
             default = ... if parameter.default is parameter.empty else parameter.default
-            fields[name] = (self._hints.get(name, Any), Field(default, description=told.get(name)))
+            field = Field(default, alias=name, description=told.get(name))
+            fields[f"field_{len(fields)}"] = (
+                self._hints.get(name, Any),
+                field,
+            )  # "json" or "_x" could be no name of one
         return create_model(self._name, __config__=ConfigDict(extra="forbid", arbitrary_types_allowed=True), **fields)
 
     @functools.cached_property
@@ -78,10 +82,18 @@ class Signature:
             pydantic.ValidationError: They do not fit.
         """
         made = self.model.model_validate({} if args is None else args)
-        return {name: getattr(made, name) for name in type(made).model_fields}
+        return {str(field.alias): getattr(made, name) for name, field in type(made).model_fields.items()}
+
+
+def undressed(function: Callable[..., object]) -> Callable[..., object]:
+    """The function inside a ``functools.partial``: it has the annotations and the docstring."""
+    while isinstance(function, functools.partial):
+        function = cast("functools.partial[object]", function).func
+    return function
 
 
 def _hints(function: Callable[..., object]) -> dict[str, Any]:
+    function = undressed(function)
     target = function if inspect.isroutine(function) else type(function).__call__
     try:
         return get_type_hints(target, include_extras=True)

@@ -9,7 +9,7 @@ from typing import Any, cast, overload
 
 from interlock.errors import DefinitionError, ToolError
 from interlock.tools.context import ToolContext
-from interlock.tools.signature import Signature
+from interlock.tools.signature import Signature, undressed
 
 __all__ = ["Tool", "tool"]
 
@@ -41,7 +41,9 @@ class Tool:
             raise DefinitionError(
                 f"{self.name!r} is no tool name: letters, digits, '_' and '-', at most 64; pass name=…", subject="tool"
             )
-        self.description = description if description is not None else _summary(inspect.getdoc(function) or "")
+        self.description = (
+            description if description is not None else _summary(inspect.getdoc(undressed(function)) or "")
+        )
         self.function = function
         self.to_model_output = to_model_output
         self._signature = Signature(self.name, function)
