@@ -104,7 +104,6 @@ class Agent:
                 that is none of the library's errors, which comes out as it is.
             DefinitionError: The call is wrong.
         """
-        check_options(self, options)
         async with self.stream(asked, **options) as stream:
             result = await stream.result()
         if result.error is not None:
@@ -122,8 +121,9 @@ class Agent:
         Raises:
             DefinitionError: The call is wrong.
         """
-        check_options(self, options)
-        return AgentStream(lambda group: open_run(self, asked, options, group))
+        given = cast("CallOptions", {name: value for name, value in options.items() if value is not None})
+        check_options(self, given)
+        return AgentStream(lambda group: open_run(self, asked, given, group))
 
     def generate_sync(self, asked: Conversation, /, **options: Unpack[CallOptions]) -> AgentResult:
         """:meth:`generate` for scripts, in an event loop of its own.

@@ -13,7 +13,6 @@ from interlock.errors import DefinitionError
 from interlock.messages import Message, MessageList, Source
 from interlock.models import resolve_model
 from interlock.processors.base import Processor
-from interlock.processors.changes import StepChanges
 from interlock.processors.compose import ProcessorLike
 from interlock.processors.contexts import InputStepContext
 from interlock.processors.seat import RunFacts
@@ -114,9 +113,6 @@ class _PrepareStep(Processor):
 
     def process_input_step(self, ctx: InputStepContext) -> Any:
         return self._function(ctx)
-
-
-_Given = StepChanges | None
 
 
 async def _lists(agent: Agent, options: CallOptions, request_context: RequestContext) -> ProcessorLists:

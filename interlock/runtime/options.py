@@ -30,7 +30,7 @@ PrepareStep = Callable[[InputStepContext], StepChanges | Awaitable[StepChanges |
 
 
 class CallOptions(TypedDict, total=False):
-    """Options of one call. A list of processors given here replaces the agent's own of that name.
+    """Options of one call. A list of processors given here replaces the agent's own of that name; None says nothing.
 
     Attributes:
         request_context: For processors, tools and steps to read.
