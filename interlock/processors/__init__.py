@@ -30,7 +30,7 @@ from interlock.processors.contexts import (
 from interlock.processors.progress import RunResult, StepResult
 
 if TYPE_CHECKING:
-    from interlock.processors.detection.finding import Detector, Finding
+    from interlock.processors.detection.finding import Finding
     from interlock.processors.detection.scope import Scope
     from interlock.processors.guards.moderation_processor import ModerationProcessor
     from interlock.processors.guards.pii_detector import PIIDetector
@@ -40,7 +40,6 @@ else:  # what only one processor needs is imported with that processor
     __getattr__ = lazily(
         __name__,
         {
-            "Detector": "interlock.processors.detection.finding",
             "Finding": "interlock.processors.detection.finding",
             "ModerationProcessor": "interlock.processors.guards.moderation_processor",
             "PIIDetector": "interlock.processors.guards.pii_detector",
@@ -56,7 +55,6 @@ __all__ = [
     "CachedResponse",
     "Changes",
     "Deny",
-    "Detector",
     "Finding",
     "InputContext",
     "InputStepContext",

@@ -38,7 +38,7 @@ class Changes:
 
 @dataclass(frozen=True, slots=True)
 class StepChanges:
-    """Other settings for this step alone. The next processor sees the new values.
+    """Other settings for this step alone; messages stay in the conversation. The next processor sees the new values.
 
     Args:
         messages, system_messages: As in :class:`Changes`.

@@ -11,7 +11,16 @@ from interlock.processors.contexts import ProcessorStepSchema
 from interlock.schema import fits, schema_name
 from interlock.steps import Step
 from interlock.steps.step import supports_step
-from interlock.workflows import ParallelNode, Workflow, WorkflowBuilder, WorkflowStep, acting_steps, create_workflow
+from interlock.workflows import (
+    NestedNode,
+    ParallelNode,
+    Plan,
+    Workflow,
+    WorkflowBuilder,
+    WorkflowStep,
+    acting_steps,
+    create_workflow,
+)
 
 __all__ = ["ProcessorLike", "compose"]
 
@@ -77,9 +86,15 @@ def _step_of(entry: object, place: str) -> Step[Any, Any] | str:
     if not fits(made.input_schema, ProcessorStepSchema):
         wanted = schema_name(made.input_schema)
         return f"{place}: {made.id!r} takes {wanted}, not ProcessorStepSchema: it is no processor"
-    if isinstance(made, WorkflowStep) and isinstance(made.workflow.plan.nodes[-1], ParallelNode):
+    if isinstance(made, WorkflowStep) and _ends_keyed(made.workflow.plan):
         return f"{place}: the workflow {made.id!r} ends with a parallel block: put .map(…) or .merge() behind it"
     return made
+
+
+def _ends_keyed(plan: Plan) -> bool:
+    """Whether what comes out is the keyed output of a parallel block, and no context."""
+    last = plan.nodes[-1]
+    return isinstance(last, ParallelNode) or (isinstance(last, NestedNode) and _ends_keyed(last.plan))
 
 
 def _shared_ids(workflow: Workflow[Any, Any]) -> list[str]:

@@ -3,7 +3,7 @@
 from interlock.errors import AlreadyStarted
 from interlock.runtime.agent import Agent
 from interlock.runtime.local_engine import LocalEngine
-from interlock.runtime.options import CallOptions
+from interlock.runtime.options import CallOptions, Conversation, PrepareStep, ProcessorList
 from interlock.runtime.result import AgentResult
 from interlock.runtime.stream import AgentStream
 from interlock.workflows import Blocked, Canceled, Completed, Failed, Outcome, set_default_engine
@@ -19,7 +19,10 @@ __all__ = [
     "CallOptions",
     "Canceled",
     "Completed",
+    "Conversation",
     "Failed",
     "LocalEngine",
     "Outcome",
+    "PrepareStep",
+    "ProcessorList",
 ]

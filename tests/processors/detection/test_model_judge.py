@@ -7,8 +7,8 @@ import pytest
 from interlock.errors import DefinitionError, ModelError
 from interlock.messages import ToolCallPart
 from interlock.models import ScriptedModel
-from interlock.processors.detection.model_judge import ModelJudge
 from interlock.processors.detection import Detector, Finding
+from interlock.processors.detection.model_judge import ModelJudge
 
 pytestmark = pytest.mark.anyio
 

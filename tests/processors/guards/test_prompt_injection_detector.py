@@ -10,10 +10,10 @@ import pytest
 from interlock.errors import DefinitionError
 from interlock.messages import Message, TextPart, ToolInvocationPart
 from interlock.processors import PromptInjectionDetector, ToolResultChanges, ToolResultContext
+from interlock.processors.detection import Finding
 from interlock.processors.detection.injection.encoded import encoded_runs
 from interlock.processors.detection.injection.kinds import INJECTION_KINDS
 from interlock.processors.detection.injection.rules import InjectionRules
-from interlock.processors.detection import Finding
 from interlock.verdict import AbortSignal, Phase
 from tests.processors.guards.verdicts import ask
 
