@@ -32,13 +32,12 @@ class Unset(Enum):
 UNSET: Final = Unset.UNSET
 """No schema was given. (``None`` is one: it takes only ``None``.)"""
 
-_ANYTHING = (UNSET, Any, object)
 _VALUES: tuple[type, ...] = (str, bytes, int, float, Mapping, list, tuple, set)
 
 
 def is_set(schema: object) -> bool:
     """Whether a schema says anything at all."""
-    return not any(schema is x for x in _ANYTHING)
+    return schema is not UNSET and schema is not Any and schema is not object
 
 
 @functools.lru_cache(maxsize=1024)

@@ -6,7 +6,8 @@ in one of anyio's task groups.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Sequence
+import functools
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import Any
 
 import anyio
@@ -35,10 +36,16 @@ async def join(jobs: Sequence[Job], latch: Latch) -> list[Any]:
         BaseException: What the first job to fail raised. Nothing, where the latch tripped: the caller looks at it.
     """
     if sniffio.current_async_library() == "asyncio":
-        from interlock.runtime.join_tasks import join_tasks  # asyncio is slow to import, and not every program has it
-
-        return await join_tasks(jobs, latch)
+        return await _task_join()(jobs, latch)
     return await _join_group(jobs, latch)
+
+
+@functools.cache
+def _task_join() -> Callable[[Sequence[Job], Latch], Awaitable[list[Any]]]:
+    """The join on asyncio, which is slow to import."""
+    from interlock.runtime.join_tasks import join_tasks
+
+    return join_tasks
 
 
 def call_soon() -> Callable[[Callable[[], object]], object]:

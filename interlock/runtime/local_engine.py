@@ -124,7 +124,7 @@ class LocalRun(Generic[I_contra, O_co]):
     def _checked(self, value: object) -> Any:
         """The input, validated."""
         schema = self._workflow.input_schema
-        if schema == ProcessorStepSchema and not isinstance(value, HookContext):
+        if schema is ProcessorStepSchema and not isinstance(value, HookContext):
             raise DefinitionError(
                 f"it takes the context of a phase, not a {type(value).__name__}: "
                 'make one with InputContext("text"), from interlock.processors',

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from types import TracebackType
 from typing import Protocol, Self
@@ -41,10 +42,16 @@ def watchdog(latch: Latch, is_waiting: Callable[[], bool]) -> Watchdog:
         is_waiting: Whether a hook is being waited for in this task right now.
     """
     if sniffio.current_async_library() == "asyncio":
-        from interlock.runtime.watchdog_task import TaskWatchdog  # asyncio is slow to import
-
-        return TaskWatchdog(latch, is_waiting)
+        return _task_watchdog()(latch, is_waiting)
     return ScopeWatchdog(latch, is_waiting)
+
+
+@functools.cache
+def _task_watchdog() -> Callable[[Latch, Callable[[], bool]], Watchdog]:
+    """The watchdog on asyncio, which is slow to import."""
+    from interlock.runtime.watchdog_task import TaskWatchdog
+
+    return TaskWatchdog
 
 
 class ScopeWatchdog:
