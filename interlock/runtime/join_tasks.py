@@ -3,14 +3,14 @@
 Failures are data in it, so it leaves no cancellation count on the host (a task group does, on 3.11), and it costs less
 per branch. Two rules keep it sound. Success counts down; everything else (a failure, the latch, an outside cancel) only
 *wakes* the host, which cancels the rest and waits for them. And a task that is cancelled before its first step never
-enters its coroutine, so that nobody would count it: each wrapper is taken to its first stop before it gets its task.
+enters its coroutine, so that nobody would count it: when all tasks have had their first turn, those that began are
+counted.
 """
 
 from __future__ import annotations
 
 import asyncio
-import types
-from collections.abc import Coroutine, Generator, Sequence
+from collections.abc import Coroutine, Sequence
 from typing import Any
 
 from interlock.errors import RunError
@@ -24,11 +24,12 @@ Job = Coroutine[Any, Any, Any]
 class _Tally:
     """How a join stands."""
 
-    __slots__ = ("done", "failure", "left", "results")
+    __slots__ = ("begun", "done", "failure", "left", "results")
 
-    def __init__(self, left: int, done: asyncio.Future[None]) -> None:
-        self.left = left
-        self.results: list[Any] = [None] * left
+    def __init__(self, count: int, done: asyncio.Future[None]) -> None:
+        self.begun = 0
+        self.left = count
+        self.results: list[Any] = [None] * count
         self.done = done
         self.failure: BaseException | None = None
 
@@ -36,15 +37,17 @@ class _Tally:
         if not self.done.done():
             self.done.set_result(None)
 
-    def wrapped(self, index: int, job: Job) -> Coroutine[Any, Any, None]:
-        """The job, counted; begun already, up to where a task takes it over."""
-        made = self._counted(index, job)
-        made.send(None)
-        return made
+    def look(self) -> None:
+        """Called when every task has had its first turn: one that did not begin was cancelled before it."""
+        if self.begun < len(self.results):
+            if self.failure is None:
+                self.failure = asyncio.CancelledError()
+            self.wake()
 
-    async def _counted(self, index: int, job: Job) -> None:
+    async def counted(self, index: int, job: Job) -> None:
+        """The job, counted."""
+        self.begun += 1
         try:
-            await _taken_over()
             self.results[index] = await job
         except BaseException as error:
             if self.failure is None:
@@ -56,20 +59,17 @@ class _Tally:
                 self.wake()
 
 
-@types.coroutine
-def _taken_over() -> Generator[None, None, None]:
-    yield
-
-
 async def join_tasks(jobs: Sequence[Job], latch: Latch) -> list[Any]:
     """:func:`interlock.runtime.join.join` on asyncio."""
     loop = asyncio.get_running_loop()
     tally = _Tally(len(jobs), loop.create_future())
     tasks: list[asyncio.Task[None]]
     if loop.get_task_factory() is None:  # what the loop itself would do, less its checks
-        tasks = [asyncio.Task(tally.wrapped(index, job), loop=loop) for index, job in enumerate(jobs)]
+        tasks = [asyncio.Task(tally.counted(index, job), loop=loop) for index, job in enumerate(jobs)]
     else:
-        tasks = [loop.create_task(tally.wrapped(index, job)) for index, job in enumerate(jobs)]
+        tasks = [loop.create_task(tally.counted(index, job)) for index, job in enumerate(jobs)]
+
+    loop.call_soon(tally.look)  # behind the first turns of all tasks
 
     def wake() -> None:
         loop.call_soon_threadsafe(tally.wake)
