@@ -70,7 +70,6 @@ async def take_step(run: AgentRun) -> AsyncGenerator[Chunk, None]:
                         answer.chunks.append(chunk)
                     yield chunk
     except ModelFailed as failure:
-        look_at_latch(run)
         await _api_error(run, failure.error, number)
         raise failure.error from None
     step = _finished(run, answer, number)

@@ -234,9 +234,13 @@ def test_merging_changes_neither_the_base_nor_the_forks() -> None:
     base = settings()
     fork = base.fork()
     fork.model_settings["top_p"] = 1
+    fork.active_tools = ["a"]
     made = base.merge_forks({"a": fork, "b": base.fork()})
     made.model_settings["top_p"] = 2
     made.message_list.add("more")
+    assert made.active_tools is not None
+    made.active_tools.append("b")
+    assert fork.active_tools == ["a"]
     assert (base.model_settings["top_p"], fork.model_settings["top_p"]) == (0.5, 1)
     assert base.message_list.texts() == fork.message_list.texts() == ["hello"]
 

@@ -227,7 +227,7 @@ async def test_steps_see_the_request_context_the_run_input_and_earlier_outputs()
 
 
 async def test_a_branch_works_on_a_copy_of_its_own() -> None:
-    def add(ctx: StepContext[list[int]]) -> list[int]:
+    def add(ctx: StepContext[Any]) -> Any:  # no schema: validation would make a copy of its own
         ctx.input.append(len(ctx.input))
         return ctx.input
 
