@@ -14,6 +14,7 @@ from interlock.errors import InvalidProcessorReturn, MergeConflict, StepFailed
 from interlock.messages import Chunk, StepFinish, TextDelta
 from interlock.processors import OutputStreamContext
 from interlock.processors.seat import RunFacts
+from interlock.runtime.checks import PointChecks
 from interlock.runtime.chunk_chain import as_tuple
 from interlock.runtime.chunk_path import ChunkPath
 from interlock.runtime.processor_lists import ProcessorLists
@@ -56,7 +57,9 @@ class Path:
 
     def checks(self) -> list[CheckRecord]:
         """What the processors decided."""
-        return self.path.checks().records()
+        told = PointChecks()
+        self.path.note_checks(told)
+        return told.records()
 
 
 def shout(ctx: OutputStreamContext) -> Chunk:
