@@ -95,6 +95,17 @@ async def test_leaving_early_closes_the_model_before_it_returns() -> None:
     assert (result.status, result.text) == ("canceled", "a")
 
 
+async def test_a_reader_that_is_cancelled_between_two_chunks_closes_the_model_in_peace() -> None:
+    model = OwnModel("a", "b", "c")
+    with anyio.CancelScope() as scope:
+        async with Agent(model=model).stream("hello") as stream:
+            await read(stream, "text-delta")
+            scope.cancel()
+            await anyio.lowlevel.checkpoint()
+    assert scope.cancelled_caught
+    assert model.log == ["opened", "closed"]
+
+
 async def test_leaving_early_ends_the_tools_before_it_returns() -> None:
     log: list[str] = []
 

@@ -87,6 +87,23 @@ async def waited_for_and_not_looked_at(ctx: Any) -> object:
     return back(ctx)
 
 
+def plainly_at_once(ctx: Any) -> None:
+    ctx.abort("stop")
+
+
+def swallowing_at_once(ctx: Any) -> object:
+    with contextlib.suppress(BaseException):
+        ctx.abort("stop")
+    return back(ctx)
+
+
+def failing_at_once(ctx: Any) -> None:
+    try:
+        ctx.abort("stop")
+    finally:
+        raise OSError("clean-up")
+
+
 class ReturnsTrue:
     """A context manager that swallows whatever comes."""
 
@@ -106,6 +123,7 @@ EVERYWHERE: list[Way] = [
     in_a_task_group,
 ]
 ONLY_ASYNCIO: list[Way] = [gathered_as_a_value, waited_for_and_not_looked_at]
+AT_ONCE: list[Callable[[Any], object]] = [plainly_at_once, swallowing_at_once, failing_at_once]
 
 
 def back(ctx: Any) -> object:
@@ -137,9 +155,17 @@ class Run:
         way: How.
         place: Where it stands among the two others.
         turns: How long each of the others takes; 0: it is a ``def``.
+        guard_turns: How long it takes itself; None: it is a ``def``.
     """
 
-    def __init__(self, phase: Phase, way: Way, place: str, turns: tuple[int, int], guard_turns: int) -> None:
+    def __init__(
+        self,
+        phase: Phase,
+        way: Callable[[Any], object],
+        place: str,
+        turns: tuple[int, int],
+        guard_turns: int | None,
+    ) -> None:
         self.phase = phase
         self.log: list[str] = []
         self.mark: int | None = None
@@ -148,7 +174,12 @@ class Run:
             Patient(name, log=self.log, turns=n) if n else Everywhere(name, log=self.log)
             for name, n in zip(("left", "right"), turns, strict=True)
         ]
-        guard = Patient("guard", {phase: self._act(way)}, log=self.log, turns=guard_turns)
+        acts = {phase: self._act(way)}
+        guard = (
+            Everywhere("guard", acts, log=self.log)
+            if guard_turns is None
+            else Patient("guard", acts, log=self.log, turns=guard_turns)
+        )
         self.model = ScriptedModel(self._answer)
         entries = PLACES[place](guard, others)
         self.agent = Agent(
@@ -183,7 +214,7 @@ class Run:
             self.mark = len(self.log)
             self.marked.set()
 
-    def _act(self, way: Way) -> Act:
+    def _act(self, way: Callable[[Any], object]) -> Act:
         def act(ctx: Any) -> object:
             if ctx.phase is Phase.OUTPUT_STREAM and ctx.chunk.type != "text-delta":
                 return ctx.chunk
@@ -226,6 +257,20 @@ def test_nothing_begins_after_an_abort(
     phase: Phase, way: Way, place: str, turns: tuple[int, int], guard_turns: int, backend: str
 ) -> None:
     holds(Run(phase, way, place, turns, guard_turns), backend)
+
+
+@pytest.mark.parametrize("phase", Phase)
+@A_PHASE
+@given(
+    way=st.sampled_from(AT_ONCE),
+    place=st.sampled_from(list(PLACES)),
+    turns=TURNS,
+    backend=st.sampled_from(["asyncio", "trio"]),
+)
+def test_nothing_begins_after_an_abort_in_a_def_hook(
+    phase: Phase, way: Callable[[Any], object], place: str, turns: tuple[int, int], backend: str
+) -> None:
+    holds(Run(phase, way, place, turns, None), backend)
 
 
 @pytest.mark.parametrize("phase", Phase)
