@@ -60,7 +60,7 @@ def run(
         typer.Argument(metavar="TEXT", help="What to run it on. Default, or -: standard input.", show_default=False),
     ] = None,
     checks: Annotated[
-        bool, typer.Option("--checks", help="Print to standard error what each guard decided, and how long it took.")
+        bool, typer.Option("--checks", help="Print below the answer what each guard decided, and how long it took.")
     ] = False,
 ) -> None:
     """Run an agent or a workflow on a text.
@@ -134,7 +134,7 @@ def _end(work: Callable[[AnswerOutput], Ending], *, checks: bool = False) -> NoR
         if output.error is not None:
             ending = _unwritten(output, ending)
         if checks and ending.code not in (ExitCode.WRONG_CALL, ExitCode.INTERRUPTED):
-            _tell_checks(ending)
+            _tell_checks(output, ending)
         if ending.message is not None:
             say(f"interlock: {visible(ending.message)}")
     raise typer.Exit(ending.code)
@@ -147,12 +147,12 @@ def _unwritten(output: AnswerOutput, ending: Ending) -> Ending:
     return Ending(ExitCode.FAILED, f"the answer could not be written: {output.error}", ending.checks)
 
 
-def _tell_checks(ending: Ending) -> None:
+def _tell_checks(output: AnswerOutput, ending: Ending) -> None:
     from rich.console import Console
 
     from interlock.cli.checks_table import checks_table, rendered
 
-    say(rendered(Console(stderr=True), checks_table(ending.checks)))
+    output.write_own(rendered(Console(file=output.stream), checks_table(ending.checks)) + "\n")
 
 
 def _drawing(runnable: Runnable, form: DrawingFormat) -> str:

@@ -29,7 +29,7 @@ def visible(text: str) -> str:
 
 
 class AnswerOutput:
-    """Standard output, which holds the answer and nothing else.
+    """Standard output, which holds the answer, and below it what was asked for beside it.
 
     On a terminal control characters are written out; into a file or pipe the answer goes as it is. Every write is
     flushed, so that a reader sees it as it comes.
@@ -38,12 +38,13 @@ class AnswerOutput:
         stream: Where to write; None where standard output is closed.
 
     Attributes:
+        stream: Where it is written.
         error: Why nothing more can be written; None while all is well.
     """
 
     def __init__(self, stream: TextIO | None) -> None:
         self.error: OSError | None = None
-        self._stream = stream
+        self.stream = stream
         self._on_terminal = stream is not None and stream.isatty()
         self._held = ""
         self._at_line_start = True
@@ -63,6 +64,10 @@ class AnswerOutput:
             self._put(shown)
         return self.error is None
 
+    def write_own(self, text: str) -> None:
+        """Write something that is no answer but our own, as it is."""
+        self._put(text)
+
     def end_line(self) -> bool:
         """Go to the start of a line unless that is where we are."""
         return self._at_line_start or self.write("\n")
@@ -79,14 +84,14 @@ class AnswerOutput:
         return visible(text.removesuffix("\r").replace("\r\n", "\n"))
 
     def _put(self, text: str) -> None:
-        if self._stream is None or self.error is not None:
+        if self.stream is None or self.error is not None:
             return
         try:
-            self._stream.write(text)
-            self._stream.flush()
+            self.stream.write(text)
+            self.stream.flush()
         except OSError as error:
             self.error = error
-            _turn_to_nowhere(self._stream)
+            _turn_to_nowhere(self.stream)
 
 
 def _turn_to_nowhere(stream: TextIO) -> None:

@@ -89,10 +89,11 @@ def test_a_model_that_fails_fails_the_run(interlock: Interlock, agents: Path) ->
     assert done.err == "interlock: failed: RuntimeError: the model fell over\n"
 
 
-def test_the_checks_go_to_standard_error_one_row_a_guard(interlock: Interlock, agents: Path) -> None:
+def test_the_checks_stand_below_the_answer_one_row_a_guard(interlock: Interlock, agents: Path) -> None:
     done = interlock("run", f"{agents}:guard", "my secret", "--checks")
-    assert (done.code, done.out) == (0, "my [X]\n")
-    heading, *rows = done.err.splitlines()
+    assert (done.code, done.err) == (0, "")
+    answer, heading, *rows = done.out.splitlines()
+    assert answer == "my [X]"
     assert heading.split() == ["point", "processor", "verdict", "kept", "time"]
     assert [row.split()[:3] for row in rows] == [["input", "redact", "changed"], ["input", "watch", "passed"]]
     assert rows[0].split()[3] == "yes"
@@ -101,20 +102,20 @@ def test_the_checks_go_to_standard_error_one_row_a_guard(interlock: Interlock, a
 
 def test_a_change_that_was_left_behind_is_not_kept(interlock: Interlock, agents: Path) -> None:
     done = interlock("run", f"{agents}:other", "my secret", "--checks")
-    assert done.err.splitlines()[1].split()[:4] == ["input", "redact", "changed", "no"]
+    assert done.out.splitlines()[2].split()[:4] == ["input", "redact", "changed", "no"]
 
 
 def test_the_checks_of_a_blocked_run_say_who_blocked_and_why(interlock: Interlock, agents: Path) -> None:
     done = interlock("run", f"{agents}:agent", "bad", "--checks")
     assert done.code == 3
-    *_, row, reason, message = done.err.splitlines()
+    *_, row, reason = done.out.splitlines()
     assert row.split()[:3] == ["input", "watch", "blocked"]
     assert reason.strip() == "a bad word"
-    assert message == "interlock: blocked by 'watch' at input: a bad word"
+    assert done.err == "interlock: blocked by 'watch' at input: a bad word\n"
 
 
 def test_the_checks_of_a_run_without_guards_say_so(interlock: Interlock, agents: Path) -> None:
-    assert interlock("run", f"{agents}:loud", "hey", "--checks").err == "No guard was asked.\n"
+    assert interlock("run", f"{agents}:loud", "hey", "--checks").out.endswith("\nNo guard was asked.\n")
 
 
 def test_what_a_file_prints_goes_to_standard_error(interlock: Interlock, write: Write) -> None:

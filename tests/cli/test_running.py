@@ -92,5 +92,6 @@ def test_a_message_cannot_steer_the_terminal(interlock: Interlock, write: Write)
     )
     done = interlock("run", f"{path}:agent", "hello", "--checks")
     assert done.code == 3
-    assert "\x1b" not in done.err
-    assert done.err.count("said \\x1b[2J [red]this[/red]") == 2
+    assert "\x1b" not in done.out + done.err
+    assert done.out.count("said \\x1b[2J [red]this[/red]") == 1
+    assert done.err.count("said \\x1b[2J [red]this[/red]") == 1
