@@ -8,7 +8,7 @@ what a fork handed out and changed is looked at.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from interlock.errors import MergeConflict
@@ -33,7 +33,9 @@ _FIELDS: Final = (
 )
 
 
-def merge(base: MessageList, forks: Mapping[str, MessageList], prefer: str | None = None) -> MessageList:
+def merge(
+    base: MessageList, forks: Mapping[str, MessageList] | Sequence[MessageList], prefer: str | None = None
+) -> MessageList:
     """One list with what every fork did to it.
 
     A message that any fork removed is gone. Additions follow the message they followed in their fork; one fork may
@@ -42,7 +44,7 @@ def merge(base: MessageList, forks: Mapping[str, MessageList], prefer: str | Non
 
     Args:
         base: The list the forks were made of, at any depth, in the state it then had.
-        forks: The forks by the names of their branches, in list order.
+        forks: The forks by the names of their branches, in list order; without names they are ``"1"``, ``"2"``, …
         prefer: The branch that wins where two contradict each other.
 
     Returns:
@@ -59,7 +61,8 @@ def merge(base: MessageList, forks: Mapping[str, MessageList], prefer: str | Non
     >>> merge(base, {"names": names, "phones": phones}).texts()
     ['[NAME], [PHONE]']
     """
-    changed = {name: fork for name, fork in forks.items() if fork.changed_from(base)}
+    named = forks if isinstance(forks, Mapping) else {str(number): fork for number, fork in enumerate(forks, 1)}
+    changed = {name: fork for name, fork in named.items() if fork.changed_from(base)}
     if not changed:
         return base.fork()
     if len(changed) == 1:

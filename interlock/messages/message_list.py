@@ -296,6 +296,22 @@ class MessageList(Sequence[Message]):
         self._talk.adopt(other._talk)
         self._system.adopt(other._system_messages)
 
+    def merge(
+        self, forks: Mapping[str, MessageList] | Sequence[MessageList], *, prefer: str | None = None
+    ) -> MessageList:
+        """A list with what every fork of this one did: :func:`interlock.messages.merge`.
+
+        Args:
+            forks: The forks by the names of their branches, or just the forks, in list order.
+            prefer: The branch that wins where two contradict each other.
+
+        Raises:
+            MergeConflict: Two forks contradict each other, and ``prefer`` names neither.
+        """
+        from interlock.messages.merge import merge
+
+        return merge(self, forks, prefer)
+
     def settle(self) -> None:
         """Take leave of all messages handed out so far: what is done to them later does not reach this list.
 

@@ -413,3 +413,12 @@ def test_only_the_one_who_is_preferred_settles_a_conflict() -> None:
     with pytest.raises(MergeConflict) as caught:
         merge(base, forks, "z")
     assert caught.value.branches == ("x", "y")
+
+
+def test_a_list_merges_its_own_forks_with_or_without_names() -> None:
+    base = MessageList(["Ann in Berlin"])
+    names, places = base.fork(), base.fork()
+    names.edit_text(base[0].id, 0, TextEdit(0, 3, "[N]"))
+    places.edit_text(base[0].id, 0, TextEdit(7, 13, "[P]"))
+    assert base.merge([names, places]).texts() == ["[N] in [P]"]
+    assert MessageList.merge(base, {"names": names, "places": places}).texts() == ["[N] in [P]"]
