@@ -85,7 +85,7 @@ class ChunkPath:
             warnings = hook.warnings()
             verdict, reason = hook.verdict, hook.reason
             if warnings and verdict in ("passed", "changed"):
-                verdict, reason = "warned", "; ".join(warnings)
+                verdict, reason = "warned", "; ".join(dict.fromkeys(warnings))
             told.note(
                 hook,
                 verdict,

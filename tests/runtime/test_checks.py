@@ -186,6 +186,14 @@ async def test_chunks_are_one_record_in_which_the_gravest_counts() -> None:
     assert found == [("a", "passed", None, 6), ("b", "changed", None, 6), ("c", "warned", "mind two", 6)]
 
 
+async def test_a_warning_that_comes_with_every_chunk_is_told_once() -> None:
+    def warns(ctx: OutputStreamContext) -> object:
+        ctx.warn("mind")
+        return ctx.chunk
+
+    assert one(await streamed(guard("a", warns, STREAM)), "a", STREAM).reason == "mind"
+
+
 @pytest.mark.parametrize("turns", [0, 1])
 async def test_a_blocked_chunk_was_not_looked_at_by_those_behind(turns: int) -> None:
     result = await streamed(
