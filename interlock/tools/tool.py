@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, cast, overload
@@ -86,9 +87,11 @@ class Tool:
         from pydantic_core import PydanticSerializationError, to_jsonable_python
 
         try:
-            return to_jsonable_python(result)
+            made = cast("object", to_jsonable_python(result))
+            json.dumps(made, allow_nan=False)  # nan and infinities pass the line above, but no model can be told them
         except (PydanticSerializationError, ValueError, RecursionError) as error:
             raise ToolError(self.name, f"returned what cannot be turned into JSON: {error}") from error
+        return made
 
     def __repr__(self) -> str:
         return f"<Tool {self.name!r}>"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+from collections.abc import Callable
 from datetime import date
 from enum import Enum
 from typing import Any
@@ -193,6 +194,41 @@ async def test_a_result_that_is_no_json_is_an_error_for_the_model(result: object
 
     with pytest.raises(ToolError, match="JSON"):
         await tool(find).run({}, context())
+
+
+@dataclasses.dataclass
+class Weight:
+    kilos: float
+
+
+class Weighed(BaseModel):
+    kilos: float
+
+
+def weighed(number: float) -> object:
+    return Weighed(kilos=number)
+
+
+def bare(number: float) -> object:
+    return number
+
+
+def deep(number: float) -> object:
+    return {"deep": [(1.5, {number})]}
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), float("-inf")])
+@pytest.mark.parametrize("inside", [bare, deep, Weight, weighed])
+async def test_a_result_with_a_number_that_is_not_finite_is_an_error_for_the_model(
+    inside: Callable[[float], object], number: float
+) -> None:
+    def weigh() -> object:
+        return inside(number)
+
+    with pytest.raises(ToolError, match="returned what cannot be turned into JSON"):
+        await tool(weigh).run({}, context())
+    with pytest.raises(ToolError, match="returned what cannot be turned into JSON"):
+        tool(track, to_model_output=inside).model_output(number)
 
 
 async def test_arguments_reach_the_function_as_the_types_it_names() -> None:
