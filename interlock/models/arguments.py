@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import NoReturn
 
 from interlock.messages.parts import JSONValue
@@ -13,7 +14,8 @@ __all__ = ["decode_arguments"]
 def decode_arguments(text: str) -> JSONValue:
     """What the text says; text that is no JSON stays a string, for the tool to refuse. Nothing written means ``{}``.
 
-    ``NaN`` and ``Infinity`` are no JSON (RFC 8259, section 6), nor is what nests too deeply to be read.
+    ``NaN`` and ``Infinity`` are no JSON (RFC 8259, section 6). Nor, here, are a number too large for a
+    float (``1e999``) and what nests too deeply to be read.
 
     Example:
         >>> decode_arguments('{"city": "Oslo"}'), decode_arguments('{"city": "Os'), decode_arguments("")
@@ -22,9 +24,16 @@ def decode_arguments(text: str) -> JSONValue:
     if not text.strip():
         return {}
     try:
-        return json.loads(text, parse_constant=_refuse)
+        return json.loads(text, parse_constant=_refuse, parse_float=_finite)
     except (ValueError, RecursionError):
         return text
+
+
+def _finite(written: str) -> float:
+    number = float(written)
+    if math.isinf(number):
+        raise ValueError(f"{written} is too large")
+    return number
 
 
 def _refuse(constant: str) -> NoReturn:

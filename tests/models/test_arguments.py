@@ -27,7 +27,18 @@ def test_json_is_decoded(value: object) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ['{"city": "Os', "city=Oslo", "{'a': 1}", '{"a": NaN}', "[Infinity]", "[" * 100_000, "9" * 5_000]
+    "text",
+    [
+        '{"city": "Os',
+        "city=Oslo",
+        "{'a': 1}",
+        '{"a": NaN}',
+        "[Infinity]",
+        "[" * 100_000,
+        "9" * 5_000,
+        '{"a": [1e999]}',
+        "-1e999",
+    ],
 )
 def test_text_that_is_no_json_stays_as_it_is(text: str) -> None:
     assert decode_arguments(text) == text

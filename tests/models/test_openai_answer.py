@@ -364,3 +364,10 @@ def test_arguments_are_the_pieces_joined(texts: list[str], more: list[str]) -> N
     )
     assert "".join(c.args_text for c in chunks if isinstance(c, ToolCallDelta)) == written
     assert calls(chunks) == [("a", "f", {"texts": texts})]
+
+
+@pytest.mark.parametrize("args", ['{"x": 1e999}', '{"x": NaN}', {"x": float("inf")}])
+def test_arguments_with_a_number_that_is_not_finite_stay_text(args: object) -> None:
+    chunks = answer(delta(tool_calls=[piece(0, "c1", "f", args)]), delta("tool_calls"))
+    ((_, _, kept),) = calls(chunks)
+    assert kept == (args if isinstance(args, str) else '{"x": Infinity}')
