@@ -112,6 +112,7 @@ def test_the_ends_of_an_issuers_range_are_exact(digits: str, issued: bool) -> No
         "иван@пример.рф",
         "müller@bücher.example",
         "admin@corp.local",
+        "ann@mail。example。com",
     ],
 )
 def test_an_email_address_is_found_whole(address: str) -> None:

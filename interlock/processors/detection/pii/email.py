@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -17,6 +18,8 @@ __all__ = ["EmailRecogniser"]
 _CANDIDATE: Final = Pattern(
     r"[\pL\pM\pN!#$%&'*+/=?^_`{|}~.-]+@(?:[\pL\pM\pN](?:[\pL\pM\pN-]*[\pL\pM\pN])?\.)+[\pL][\pL\pM\pN-]*[\pL\pM\pN]"
 )
+_IDEOGRAPHIC_STOP: Final = re.compile(r"(?<=[A-Za-z0-9])\u3002(?=[A-Za-z0-9])")
+"""Read as a dot in domain names (RFC 3490, 3.1); between other letters it ends a sentence."""
 _LONGEST: Final = 254
 """Characters of an address that mail systems take (RFC 5321, 4.5.3.1.3, without the angle brackets)."""
 _LONGEST_LOCAL: Final = 64
@@ -53,12 +56,13 @@ class EmailRecogniser:
         layer = copy.plain
         if "@" not in layer.text:
             return
-        for match in _CANDIDATE.find_all(layer.text):
+        text = _IDEOGRAPHIC_STOP.sub(".", layer.text)
+        for match in _CANDIDATE.find_all(text):
             start, end = match.span()
-            at = layer.text.index("@", start)
-            start = _local_start(layer.text, max(start, at - _LONGEST_LOCAL), at)
-            address = layer.text[start:end]
-            if len(address) <= _LONGEST and _is_address(address) and not _is_repository(layer.text, start, end):
+            at = text.index("@", start)
+            start = _local_start(text, max(start, at - _LONGEST_LOCAL), at)
+            address = text[start:end]
+            if len(address) <= _LONGEST and _is_address(address) and not _is_repository(text, start, end):
                 yield from found(layer, self.kind, start, end, 0.95, "an address with a valid form")
 
 
