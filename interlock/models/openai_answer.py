@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Literal, cast
 
 from interlock.errors import ModelError
@@ -30,6 +30,7 @@ from interlock.messages.chunks import (
 from interlock.messages.parts import JSONValue
 from interlock.messages.usage import FinishReason, Usage
 from interlock.models.arguments import decode_arguments
+from interlock.models.pairs import PairJoiner
 
 __all__ = ["OpenAIAnswer", "error_from_body"]
 
@@ -56,6 +57,7 @@ class _Call:
     name: str = ""
     args: str = ""
     told: bool = False
+    pairs: PairJoiner = field(default_factory=PairJoiner)
 
 
 @dataclass(slots=True)
@@ -65,6 +67,7 @@ class _Open:
     kind: Literal["text", "reasoning"]
     id: str
     signature: str | None = None
+    pairs: PairJoiner = field(default_factory=PairJoiner)
 
 
 class OpenAIAnswer:
@@ -161,8 +164,7 @@ class OpenAIAnswer:
         text = _string(delta.get("reasoning_content")) or _string(delta.get("reasoning"))
         text = text or "".join(_thinking(item) for item in _objects(delta.get("content")))
         if text:
-            yield from self._switch("reasoning")
-            yield ReasoningDelta(text, self._part_id())
+            yield from self._write("reasoning", text)
         if self._open and self._open.kind == "reasoning":
             for detail in _objects(delta.get("reasoning_details")):
                 self._open.signature = _string(detail.get("signature")) or self._open.signature
@@ -175,8 +177,7 @@ class OpenAIAnswer:
         )
         text += _string(delta.get("refusal"))
         if text:
-            yield from self._switch("text")
-            yield TextDelta(text, self._part_id())
+            yield from self._write("text", text)
 
     def _calls_of(self, delta: JSONObject) -> Iterator[Chunk]:
         for item in _objects(delta.get("tool_calls")):
@@ -187,7 +188,7 @@ class OpenAIAnswer:
             if sent_id and not call.sent_id:
                 call.sent_id, call.id = sent_id, self._unused(sent_id)
             call.name = call.name or name
-            written = _arguments(function.get("arguments"))
+            written = call.pairs.take(_arguments(function.get("arguments")))
             call.args += written
             if not call.told and call.id and call.name:
                 yield from self._tell(call)
@@ -227,27 +228,29 @@ class OpenAIAnswer:
     def _whole(self, call: _Call) -> Iterator[Chunk]:
         if not call.name:
             raise ModelError("the answer holds a tool call without a name", provider=self._provider, retryable=True)
+        rest = call.pairs.rest()
+        call.args += rest
+        if call.told and rest:
+            yield ToolCallDelta(call.id, rest)
         if not call.told:
             call.id = call.id or new_id("call")
             yield from self._tell(call)
         yield ToolCall(call.id, call.name, decode_arguments(call.args))
 
-    def _switch(self, kind: Literal["text", "reasoning"]) -> Iterator[Chunk]:
-        if self._open is not None and self._open.kind == kind:
-            return
-        yield from self._close()
-        self._open = _Open(kind, str(self._parts))
-        self._parts += 1
-        yield TextStart(self._open.id) if kind == "text" else ReasoningStart(self._open.id)
+    def _write(self, kind: Literal["text", "reasoning"], text: str) -> Iterator[Chunk]:
+        part = self._open
+        if part is None or part.kind != kind:
+            yield from self._close()
+            part = self._open = _Open(kind, str(self._parts))
+            self._parts += 1
+            yield TextStart(part.id) if kind == "text" else ReasoningStart(part.id)
+        yield from _delta(part, part.pairs.take(text))
 
     def _close(self) -> Iterator[Chunk]:
         closing, self._open = self._open, None
         if closing is not None:
+            yield from _delta(closing, closing.pairs.rest())
             yield TextEnd(closing.id) if closing.kind == "text" else ReasoningEnd(closing.id, closing.signature)
-
-    def _part_id(self) -> str:
-        assert self._open is not None
-        return self._open.id
 
 
 def error_from_body(
@@ -287,6 +290,11 @@ def error_from_body(
     return ModelError(
         f"{words} ({hint})" if hint else words, provider=provider, status=status, body=body, retryable=retryable
     )
+
+
+def _delta(part: _Open, text: str) -> Iterator[Chunk]:
+    if text:
+        yield TextDelta(text, part.id) if part.kind == "text" else ReasoningDelta(text, part.id)
 
 
 def _usage(usage: JSONObject) -> Usage:

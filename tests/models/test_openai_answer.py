@@ -371,3 +371,26 @@ def test_arguments_with_a_number_that_is_not_finite_stay_text(args: object) -> N
     chunks = answer(delta(tool_calls=[piece(0, "c1", "f", args)]), delta("tool_calls"))
     ((_, _, kept),) = calls(chunks)
     assert kept == (args if isinstance(args, str) else '{"x": Infinity}')
+
+
+def test_a_character_that_comes_in_two_halves_is_whole() -> None:
+    chunks = answer(
+        delta(reasoning="hm \ud83d"),
+        delta(reasoning="\ude00"),
+        delta(content="a\ud83d"),
+        delta(content=None),
+        delta(content="\ude00b"),
+        delta(tool_calls=[piece(0, "c1", "f", '{"x": "\ud83d')]),
+        delta(tool_calls=[piece(0, args='\ude00"}')]),
+        delta("tool_calls"),
+    )
+    assert [c.text for c in chunks if isinstance(c, ReasoningDelta)] == ["hm ", "😀"]
+    assert [c.text for c in chunks if isinstance(c, TextDelta)] == ["a", "😀b"]
+    assert [c.args_text for c in chunks if isinstance(c, ToolCallDelta)] == ['{"x": "', '😀"}']
+    assert calls(chunks) == [("c1", "f", {"x": "😀"})]
+
+
+def test_a_half_that_stays_alone_comes_before_the_end_of_its_part() -> None:
+    chunks = answer(delta(content="a\ud83d"), delta(tool_calls=[piece(0, "c1", "f", "\ud83d")]), delta("tool_calls"))
+    assert chunks[:4] == [TextStart("0"), TextDelta("a", "0"), TextDelta("\ud83d", "0"), TextEnd("0")]
+    assert chunks[4:-1] == [ToolCallStart("c1", "f"), ToolCallDelta("c1", "\ud83d"), ToolCall("c1", "f", "\ud83d")]
