@@ -113,7 +113,7 @@ class HTTPAnswer:
     """
 
     def __init__(self, response: httpx.Response, provider: str, *, pooled: bool) -> None:
-        response.encoding = "utf-8"
+        response.encoding = "utf-8-sig"  # a byte order mark is no part of a stream (WHATWG HTML, section 9.2.5)
         self.status = response.status_code
         self.reason = response.reason_phrase
         self.media_type = response.headers.get("content-type", "").partition(";")[0].strip().lower()
@@ -164,6 +164,7 @@ class HTTPAnswer:
 
 class _Events(AsyncIterator[ServerSentEvent]):
     def __init__(self, answer: HTTPAnswer) -> None:
+        answer._response.headers["content-type"] = answer.media_type  # httpx_sse takes it in lower case only
         self._events = answer._reading = httpx_sse.EventSource(answer._response).aiter_sse()
         self._provider = answer._provider
 

@@ -57,6 +57,27 @@ async def test_events_are_utf8_whatever_the_server_calls_them(serve: Serve) -> N
 
 
 @pytest.mark.anyio
+@pytest.mark.parametrize("size", [1, 2, 4096])
+async def test_a_byte_order_mark_hides_nothing(serve: Serve, size: int) -> None:
+    body = ("\ufeff" + events(delta(content="first"), delta(content="\ufeffsecond"), delta("stop"))).encode()
+    server = serve(streamed(body[n : n + size] for n in range(0, len(body), size)))
+    assert deltas(await chunks_of(model_at(server))) == ["first", "\ufeffsecond"]
+
+
+@pytest.mark.anyio
+async def test_a_byte_order_mark_before_an_answer_that_is_not_streamed_is_no_part_of_it(serve: Serve) -> None:
+    body = '\ufeff{"choices": [{"message": {"content": "Hello"}, "finish_reason": "stop"}]}'
+    assert deltas(await chunks_of(model_at(serve(streamed(body, "application/json"))))) == ["Hello"]
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("media_type", ["Text/Event-Stream", "TEXT/EVENT-STREAM; charset=latin-1"])
+async def test_media_types_are_compared_without_case(serve: Serve, media_type: str) -> None:
+    body = events(delta(content="Grüße"), delta("stop"))
+    assert deltas(await chunks_of(model_at(serve(streamed(body, media_type))))) == ["Grüße"]
+
+
+@pytest.mark.anyio
 async def test_a_chunk_is_there_before_the_next_is_sent(serve: Serve) -> None:
     arrived = threading.Event()
 
@@ -264,7 +285,7 @@ async def test_a_refusal_that_breaks_off_is_still_that_refusal(serve: Serve) -> 
 async def test_another_kind_of_answer_is_refused(serve: Serve) -> None:
     with pytest.raises(ModelError, match="answered with text/html instead of an event stream") as caught:
         await chunks_of(model_at(serve(streamed("<html>Welcome</html>", "text/html"))))
-    assert caught.value.body == "<html>Welcome</html>"
+    assert (caught.value.body, caught.value.retryable) == ("<html>Welcome</html>", False)
 
 
 @pytest.mark.anyio
