@@ -8,7 +8,8 @@ One class serves as the hook's argument and as the value that flows through a wo
 also call ``ctx.abort(…)`` and ``ctx.warn(…)``, and may edit ``ctx.messages`` in place. These, and ``run_id``,
 ``processor_id``, ``state``, ``request_context`` and ``message_list``, are the same everywhere: hook_context.py.
 
-A field declared as ``Content`` belongs to the branch: another branch of a parallel block does not see it change.
+A field declared as ``Content`` belongs to the branch: another branch of a parallel block does not see it change. Only
+what a class names in ``content`` goes on from there; the rest is for reading.
 """
 
 from __future__ import annotations
@@ -95,6 +96,7 @@ class InputStepContext(HookContext):
     active_tools: Content[list[str] | None] = Content()
     model_settings: Content[dict[str, Any]] = Content()
     provider_options: Content[dict[str, Any]] = Content()
+    steps: Content[Sequence[StepResult]] = Content()
 
     def __init__(
         self,
@@ -139,6 +141,7 @@ class LLMRequestContext(HookContext):
     content: ClassVar[tuple[str, ...]] = ("prompt", "response")
     prompt: Content[list[PromptMessage]] = Content()
     response: Content[tuple[Chunk, ...] | None] = Content()
+    steps: Content[Sequence[StepResult]] = Content()
 
     def __init__(
         self,
@@ -175,6 +178,8 @@ class APIErrorContext(HookContext):
 
     phase: ClassVar[Phase] = Phase.API_ERROR
 
+    steps: Content[Sequence[StepResult]] = Content()
+
     def __init__(
         self,
         messages: Conversation = (),
@@ -208,6 +213,10 @@ class LLMResponseContext(HookContext):
 
     phase: ClassVar[Phase] = Phase.LLM_RESPONSE
     source: ClassVar[Source] = "response"
+
+    chunks: Content[Sequence[Chunk]] = Content()
+    request: Content[ModelRequest] = Content()
+    steps: Content[Sequence[StepResult]] = Content()
 
     def __init__(
         self,
@@ -245,6 +254,9 @@ class OutputStepContext(HookContext):
 
     phase: ClassVar[Phase] = Phase.OUTPUT_STEP
     source: ClassVar[Source] = "response"
+
+    tool_calls: Content[Sequence[ToolCall]] = Content()
+    steps: Content[Sequence[StepResult]] = Content()
 
     def __init__(
         self,
@@ -328,6 +340,8 @@ class ToolResultContext(HookContext):
     source: ClassVar[Source] = "response"
     content: ClassVar[tuple[str, ...]] = ("result",)
     result: Content[Any] = Content()
+    args: Content[Any] = Content()
+    steps: Content[Sequence[StepResult]] = Content()
 
     def __init__(
         self,
@@ -363,6 +377,8 @@ class OutputResultContext(HookContext):
 
     phase: ClassVar[Phase] = Phase.OUTPUT_RESULT
     source: ClassVar[Source] = "response"
+
+    result: Content[RunResult] = Content()
 
     def __init__(self, messages: Conversation = (), *, result: RunResult, run: RunFacts | None = None) -> None:
         super().__init__(messages, run=run)

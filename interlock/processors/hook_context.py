@@ -4,15 +4,28 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Generic, NoReturn, Self, TypeVar, cast, overload
 
 from interlock.context import RequestContext
-from interlock.messages import Message, MessageList, PromptMessage, Source, merge, merge_values
+from interlock.messages import (
+    Message,
+    MessageList,
+    PromptMessage,
+    Source,
+    ToolCall,
+    ToolError,
+    ToolResult,
+    merge,
+    merge_values,
+)
 from interlock.messages.parts import same_json
+from interlock.models import ModelRequest
+from interlock.processors.progress import RunResult, StepResult
 from interlock.processors.seat import RunFacts, Seat
 from interlock.verdict import Phase, Tripwire, Violation
 
-__all__ = ["Content", "HookContext"]
+__all__ = ["Content", "HookContext", "own_copy"]
 
 T = TypeVar("T")
 
@@ -130,7 +143,7 @@ class HookContext:
         """The branch's own value of a content field."""
         if name in self._borrowed:
             self._borrowed.discard(name)
-            self._values[name] = _own_copy(self._values[name])
+            self._values[name] = own_copy(self._values[name])
         return self._values[name]
 
     def set_content(self, name: str, value: object) -> None:
@@ -143,7 +156,7 @@ class HookContext:
         made = copy.copy(self)
         made.message_list = self.message_list.fork()
         made._values = dict(self._values)
-        made._borrowed = {n for n, v in self._values.items() if isinstance(v, list | dict)}
+        made._borrowed = {n for n, v in self._values.items() if isinstance(v, _COPIED)}
         return made
 
     def seated(self, seat: Seat) -> Self:
@@ -198,9 +211,29 @@ class HookContext:
         return f"<{type(self).__name__} run={self.run_id} processor={self.processor_id}>"
 
 
-def _own_copy(value: object) -> object:
+_COPIED = (list, dict, tuple, StepResult, RunResult, ModelRequest)
+
+
+def own_copy(value: object) -> object:
+    """A copy of what a hook could change in place; what cannot be changed is shared."""
+    if isinstance(value, StepResult):
+        return replace(
+            value,
+            tool_calls=own_copy(value.tool_calls),  # type: ignore[arg-type]  # of the same type
+            tool_results=own_copy(value.tool_results),  # type: ignore[arg-type]
+        )
+    if isinstance(value, RunResult):
+        return replace(value, steps=own_copy(value.steps))  # type: ignore[arg-type]
+    if isinstance(value, ModelRequest):
+        return replace(value, prompt=own_copy(value.prompt))  # type: ignore[arg-type]
+    if isinstance(value, ToolCall | ToolError):
+        return value.replace(args=own_copy(value.args))
+    if isinstance(value, ToolResult):
+        return value.replace(args=own_copy(value.args), result=own_copy(value.result))
+    if isinstance(value, tuple):
+        return tuple(own_copy(v) for v in cast("tuple[object, ...]", value))
     if isinstance(value, list):
-        return [_own_copy(v) for v in cast("list[object]", value)]
+        return [own_copy(v) for v in cast("list[object]", value)]
     if type(value) is dict:
-        return {k: _own_copy(v) for k, v in cast("dict[object, object]", value).items()}
+        return {k: own_copy(v) for k, v in cast("dict[object, object]", value).items()}
     return value.copy() if isinstance(value, PromptMessage) else value

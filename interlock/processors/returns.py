@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import Any, cast
 
 from interlock.errors import DefinitionError, InvalidProcessorReturn
-from interlock.messages import ChunkBase, Message, MessageList, MessageView, PromptMessage, ReasoningDelta, TextDelta
+from interlock.messages import (
+    ChunkBase,
+    ErrorChunk,
+    Finish,
+    Message,
+    MessageList,
+    MessageView,
+    PromptMessage,
+    ReasoningDelta,
+    Start,
+    TextDelta,
+    TripwireChunk,
+)
 from interlock.models import LanguageModel, resolve_model
 from interlock.processors.changes import (
     Changes,
@@ -29,7 +42,10 @@ from interlock.schema import UNSET
 from interlock.tools import Tool
 from interlock.verdict import Phase
 
-__all__ = ["allowed_in", "apply_return", "chunks_returned"]
+__all__ = ["RUNS_OWN", "allowed_in", "apply_return", "chunks_returned"]
+
+RUNS_OWN = (Start, Finish, TripwireChunk)
+"""Chunks that say how a run begins and ends; neither a model nor a hook gives them."""
 
 _MESSAGES = "None, ctx.message_list, a sequence of Message, or Changes(…)"
 _ALLOWED = {
@@ -69,7 +85,7 @@ def apply_return(ctx: HookContext, value: object) -> None:
         case Deny() if isinstance(ctx, ToolCallContext):
             ctx.denied = value.reason
         case ToolResultChanges() if isinstance(ctx, ToolResultContext):
-            ctx.result = value.result
+            ctx.result = _json(ctx, value)
         case Changes() if ctx.phase in _TAKES_MESSAGES:
             _apply_messages(ctx, value.messages, value.system_messages, value)
         case MessageList():
@@ -78,6 +94,15 @@ def apply_return(ctx: HookContext, value: object) -> None:
             _apply_sequence(ctx, cast("Sequence[object]", value))
         case _:
             raise _invalid(ctx, value)
+
+
+def _json(ctx: HookContext, changes: ToolResultChanges) -> object:
+    """The result, which must be serialisable like a tool's own."""
+    try:
+        json.dumps(changes.result, allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise _invalid(ctx, changes, f"the result must be JSON values: {error}") from error
+    return changes.result
 
 
 _TAKES_MESSAGES = (Phase.INPUT, Phase.INPUT_STEP, Phase.OUTPUT_STEP, Phase.OUTPUT_RESULT)
@@ -101,6 +126,8 @@ def chunks_returned(ctx: OutputStreamContext, value: object) -> tuple[Any, ...]:
 
 
 def _sound(ctx: HookContext, chunk: Any) -> Any:
+    if isinstance(chunk, (*RUNS_OWN, ErrorChunk)) and chunk is not getattr(ctx, "chunk", None):
+        raise _invalid(ctx, chunk, "only the run itself gives that chunk; to stop the run call ctx.abort(…)")
     if isinstance(chunk, TextDelta | ReasoningDelta) and not isinstance(cast("object", chunk.text), str):
         raise _invalid(ctx, chunk, f"its text is a {type(chunk.text).__name__}, not a str")
     return chunk

@@ -27,6 +27,7 @@ from interlock.processors.seat import RunFacts
 from interlock.runtime.points import Points
 from interlock.runtime.result import AgentResult, RunStatus
 from interlock.tools import Tool
+from interlock.verdict import AbortSignal
 
 __all__ = ["AgentRun", "CallSettings"]
 
@@ -83,6 +84,16 @@ class AgentRun:
 
     def __post_init__(self) -> None:
         self._before = self.messages.fork()
+
+    def look_at_latch(self) -> None:
+        """A verdict recorded by something that was left running counts as soon as anything moves.
+
+        Raises:
+            AbortSignal: There is one.
+        """
+        tripwire = self.facts.latch.tripwire
+        if tripwire is not None:
+            raise AbortSignal(tripwire)
 
     def is_waiting(self) -> bool:
         """Whether the run waits for a hook, the model or a tool right now."""

@@ -146,22 +146,27 @@ class ChunkChain:
         behind = self._behind.get(start)
         if behind is None:
             behind = self._behind[start] = ChunkChain(self.stages[start:], self._execution)
-        return self._each(behind, flow, ()) if isinstance(flow, tuple) else behind.push(flow)
+        return self._each(behind, flow) if isinstance(flow, tuple) else behind.push(flow)
 
-    def _each(self, behind: ChunkChain, flow: tuple[Chunk, ...], done: tuple[Chunk, ...]) -> MaybeFlow:
+    def _each(self, behind: ChunkChain, flow: tuple[Chunk, ...]) -> MaybeFlow:
         """Each chunk of a flow through the stages behind, one after the other."""
+        done: list[Chunk] = []
         for number, chunk in enumerate(flow):
             out = behind.push(chunk)
             if is_awaitable(out):
                 return self._each_awaited(behind, flow[number + 1 :], done, cast("Awaitable[Flow]", out))
             done += as_tuple(cast("Flow", out))
-        return done
+        return tuple(done)
 
     async def _each_awaited(
-        self, behind: ChunkChain, left: tuple[Chunk, ...], done: tuple[Chunk, ...], awaitable: Awaitable[Flow]
+        self, behind: ChunkChain, left: tuple[Chunk, ...], done: list[Chunk], awaitable: Awaitable[Flow]
     ) -> Flow:
-        rest = self._each(behind, left, done + as_tuple(await awaitable))
-        return await cast("Awaitable[Flow]", rest) if is_awaitable(rest) else cast("Flow", rest)
+        """The same from a chunk that waits."""
+        done += as_tuple(await awaitable)
+        for chunk in left:
+            out = behind.push(chunk)
+            done += as_tuple(await cast("Awaitable[Flow]", out) if is_awaitable(out) else cast("Flow", out))
+        return tuple(done)
 
     def missed(self, error: BaseException) -> None:
         """Note for all stages that they were not asked about a chunk, because of ``error``."""

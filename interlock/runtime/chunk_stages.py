@@ -7,8 +7,9 @@ from types import CoroutineType
 from typing import Any, cast
 
 from interlock.errors import InvalidProcessorReturn
-from interlock.messages import Chunk
+from interlock.messages import Chunk, ToolCall, ToolError, ToolResult
 from interlock.processors.base import Processor, ProcessorStep
+from interlock.processors.hook_context import own_copy
 from interlock.processors.returns import chunks_returned
 from interlock.processors.stream_context import OutputStreamContext, merge_outs
 from interlock.runtime.checks import why_stopped
@@ -172,6 +173,9 @@ class Arm:
 Waiting = tuple[Arm, "Coroutine[Any, Any, Flow]"]
 """A branch that waits, and for what."""
 
+_CARRYING = (ToolCall, ToolResult, ToolError)
+"""Chunks that carry what could be changed in place: each branch looks at a copy."""
+
 Reducer = Callable[[StepContext[Any]], object]
 """What a map does with the branches."""
 
@@ -218,16 +222,18 @@ class BlockStage:
         """The chunk through all branches; gives what goes on, or something to await."""
         chunk = self.chunk
         same = (chunk,)
+        carries = isinstance(chunk, _CARRYING)
         waiting: list[Waiting] = []
         reached = 0
         try:
             for arm in self._arms:
                 reached += 1
                 context = arm.context
-                context.chunk = chunk
+                own: Any = own_copy(chunk) if carries else chunk
+                context.chunk = own
                 context.out = same
-                out: Any = arm.chain.push(chunk)
-                if out is chunk:
+                out: Any = arm.chain.push(own)
+                if out is chunk or (carries and out == chunk):
                     continue
                 if out.__class__ is CoroutineType:
                     waiting.append((arm, out))
@@ -256,7 +262,7 @@ class BlockStage:
         if execution.latch.tripwire is not None:
             return chunk  # the chain looks at the latch before it goes on
         for (arm, _), out in zip(waiting, outs, strict=True):
-            if out is not chunk:
+            if out is not chunk and out != chunk:
                 arm.context.out = as_tuple(out)
         reduced = self._in_hook(self._reduced(chunk, same))
         return await cast("Awaitable[object]", reduced) if is_awaitable(reduced) else reduced

@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar, overload
 from weakref import WeakKeyDictionary
 
 from interlock.context import RequestContext
-from interlock.errors import AlreadyStarted, DefinitionError, StepFailed
+from interlock.errors import AlreadyStarted, DefinitionError, RunError, StepFailed
 from interlock.ids import new_id
 from interlock.processors.contexts import ProcessorStepSchema
 from interlock.processors.hook_context import HookContext
@@ -111,7 +111,11 @@ class LocalRun(Generic[I_contra, O_co]):
         checked = self._checked(value)
         self._started = True
         phase = checked.phase if isinstance(checked, HookContext) else None
-        ops = self._operations(self._workflow, phase)
+        try:
+            ops = self._operations(self._workflow, phase)
+        except RecursionError:
+            deep = f"workflow {self._workflow.id!r} is nested deeper than Python's recursion limit allows"
+            return Failed(RunError(deep), run_id=self.run_id)
         facts = RunFacts(run_id=self.run_id, request_context=request_context)
         execution = Execution(facts, phase)
         strand = Strand(ops, checked, execution, execution.scope(checked))

@@ -8,7 +8,7 @@ from contextlib import aclosing
 from interlock.messages import Chunk, ErrorChunk, Finish, Start, TripwireChunk
 from interlock.processors.contexts import InputContext, OutputResultContext
 from interlock.runtime.agent_run import AgentRun
-from interlock.runtime.turn import look_at_latch, take_step
+from interlock.runtime.turn import take_step
 from interlock.verdict import AbortSignal, Phase, Tripwire
 
 __all__ = ["run_loop", "tripwire_chunk"]
@@ -36,7 +36,7 @@ async def run_loop(run: AgentRun) -> AsyncGenerator[Chunk, None]:
             if not _goes_on(run):
                 break
         await _output_result(run)
-        look_at_latch(run)
+        run.look_at_latch()
     except (AbortSignal, Exception) as error:
         last = _ended_early(run, error)
         if left:  # nobody reads any more, and what was left behind could not be closed: the result tells
@@ -80,7 +80,7 @@ def _goes_on(run: AgentRun) -> bool:
     """Whether the model is to be asked again: it called tools that ran here, and there are steps left."""
     step = run.steps[-1]
     run.finish_reason = step.finish_reason
-    if not any(not call.provider_executed for call in step.tool_calls):
+    if not step.tool_results:
         return False
     if len(run.steps) < run.settings.max_steps:
         return True

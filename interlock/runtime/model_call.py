@@ -8,8 +8,10 @@ from types import TracebackType
 
 import anyio
 
-from interlock.messages import Chunk, ErrorChunk
+from interlock.errors import InterlockError
+from interlock.messages import Chunk, ChunkBase, ErrorChunk
 from interlock.models import LanguageModel, ModelRequest
+from interlock.processors.returns import RUNS_OWN
 from interlock.runtime.agent_run import AgentRun
 from interlock.runtime.cancellation import cancelled_itself, lonely_cancellation
 
@@ -40,8 +42,9 @@ async def model_chunks(
     """
     if cached is not None:
         for chunk in cached:
-            if isinstance(chunk, ErrorChunk):
-                raise ModelFailed(chunk.error)
+            fault = _fault_in(chunk, "the answer that a processor gave")
+            if fault is not None:
+                raise ModelFailed(fault)
             yield chunk
         return
     left: BaseException | None = None
@@ -56,8 +59,9 @@ async def model_chunks(
                         break
                     finally:
                         run.waits = False
-                    if isinstance(chunk, ErrorChunk):
-                        raise chunk.error
+                    fault = _fault_in(chunk, f"model {model.id}")
+                    if fault is not None:
+                        raise fault
                     yield chunk
             except BaseException as error:
                 left = error
@@ -72,6 +76,17 @@ async def model_chunks(
         if cancelled_itself(error):
             raise ModelFailed(lonely_cancellation(error)) from error
         raise
+
+
+def _fault_in(chunk: object, who: str) -> Exception | None:
+    """What is wrong with a chunk that a model gave; its own error, where it is one."""
+    if isinstance(chunk, ErrorChunk):
+        return chunk.error
+    if not isinstance(chunk, ChunkBase):
+        return InterlockError(f"{who} gave a {type(chunk).__name__} in its stream, which is no chunk")
+    if isinstance(chunk, RUNS_OWN):
+        return InterlockError(f"{who} gave a {type(chunk).__name__} chunk, which only the run itself gives")
+    return None
 
 
 class _Call:

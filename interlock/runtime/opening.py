@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from types import NoneType
 from typing import TYPE_CHECKING, Any, cast
 
 from anyio.abc import TaskGroup
@@ -135,7 +136,14 @@ def _conversation(agent: Agent, asked: Conversation, request_context: RequestCon
     """The conversation of the run: instructions, then what was asked, as input."""
     messages = MessageList()
     instructions = agent.instructions
-    text = instructions(request_context) if callable(instructions) else instructions
+    text: Any = instructions(request_context) if callable(instructions) else instructions
+    if not isinstance(text, str | NoneType):
+        if inspect.iscoroutine(text):
+            text.close()
+        raise DefinitionError(
+            f"the function given as instructions must return a text, not a {type(text).__name__} (it cannot be async)",
+            subject=f"agent {agent.id!r}",
+        )
     if text:
         messages.add_system(text)
     if isinstance(asked, MessageList):

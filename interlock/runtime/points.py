@@ -84,8 +84,8 @@ class Points:
         if phase is Phase.INPUT_STEP:
             ops = (*ops, *self._last)
         execution = self._execution(phase, step_number)
-        context.message_list = self._messages.fork()
-        strand = Strand(ops, context, execution, execution.scope(context))
+        flowing = context.fork()
+        strand = Strand(ops, flowing, execution, execution.scope(flowing))
         self._current = execution
         try:
             await drive(strand)

@@ -15,7 +15,7 @@ from interlock.processors.progress import StepResult
 from interlock.runtime.agent_run import AgentRun
 from interlock.tools import Tool, ToolContext
 from interlock.tracing import warn
-from interlock.verdict import Phase
+from interlock.verdict import Latch, Phase
 
 __all__ = ["call_tools", "looked_at_result"]
 
@@ -39,12 +39,12 @@ class _Call:
         self.scope = anyio.CancelScope()
         self.started = False
 
-    async def run(self, tool: Tool, context: ToolContext) -> None:
-        """Run the tool; its failure is data."""
+    async def run(self, tool: Tool, context: ToolContext, latch: Latch) -> None:
+        """Run the tool, unless a verdict stands already; its failure is data."""
         self.error = f"tool {tool.name!r} was cancelled"
         try:
             with self.scope:
-                if not self.scope.cancel_called:  # stopped before it took its first step
+                if not self.scope.cancel_called and latch.tripwire is None:  # else stopped before its first step
                     self.result = await tool.run(self.chunk.args, context)
                     self.error = None
         except anyio.get_cancelled_exc_class():
@@ -72,9 +72,10 @@ async def call_tools(run: AgentRun, step: StepResult, tools: Sequence[Tool]) -> 
     """
     by_name = {tool.name: tool for tool in tools}
     calls = [_Call(c, by_name.get(c.tool_name)) for c in step.tool_calls if not c.provider_executed]
-    for call in calls:
+    for call in _held(run, calls):
         await _look_at_call(run, call, step.step_number)
     calls = _held(run, calls)
+    run.look_at_latch()
     try:
         for call in calls:
             _start(run, call, list(by_name), step.step_number)
@@ -98,6 +99,17 @@ def _held(run: AgentRun, calls: Sequence[_Call]) -> list[_Call]:
         return []
     held = {part.tool_call_id for part in answer.parts if isinstance(part, ToolInvocationPart)}
     return [call for call in calls if call.chunk.tool_call_id in held]
+
+
+def keep_emitted(run: AgentRun, step: StepResult, came: Chunk, emitted: Chunk) -> None:
+    """Have the conversation hold what a stream processor made of a tool's result: what is emitted is what is stored."""
+    if isinstance(emitted, ToolResult) and emitted.tool_call_id == getattr(came, "tool_call_id", None):
+        run.messages.update_tool_invocation(emitted.tool_call_id, result=emitted.result, model_output=None)
+    elif isinstance(emitted, ToolError) and emitted.tool_call_id == getattr(came, "tool_call_id", None):
+        run.messages.update_tool_invocation(emitted.tool_call_id, error=emitted.error)
+    else:
+        return
+    step.tool_results = [emitted if kept is came else kept for kept in step.tool_results]
 
 
 async def looked_at_result(run: AgentRun, chunk: ToolResult, step_number: int) -> ToolResult:
@@ -132,9 +144,10 @@ async def _look_at_call(run: AgentRun, call: _Call, step_number: int) -> None:
         run=run.facts,
     )
     context = await run.points.run(context, step_number=step_number)
-    if context.args != chunk.args:
+    if repr(context.args) != repr(chunk.args):  # equality would not tell 1 from True
         call.chunk = chunk.replace(args=context.args)
-        run.messages.update_tool_invocation(chunk.tool_call_id, args=context.args)
+        if _held(run, [call]):
+            run.messages.update_tool_invocation(chunk.tool_call_id, args=context.args)
     call.error = context.denied
 
 
@@ -151,7 +164,7 @@ def _start(run: AgentRun, call: _Call, known: Sequence[str], step_number: int) -
     context = ToolContext(
         run.facts.run_id, chunk.tool_call_id, step_number, run.messages.fork().all, run.facts.request_context
     )
-    run.group.start_soon(call.run, tool, context)
+    run.group.start_soon(call.run, tool, context, run.facts.latch)
 
 
 async def _ended(run: AgentRun, call: _Call, step_number: int) -> ToolResult | ToolError:

@@ -22,11 +22,11 @@ from interlock.runtime.assembly import Assembly
 from interlock.runtime.chunk_chain import Flow, as_tuple
 from interlock.runtime.model_call import ModelFailed, model_chunks
 from interlock.runtime.strand import is_awaitable
-from interlock.runtime.tool_calls import call_tools, looked_at_result
+from interlock.runtime.tool_calls import call_tools, keep_emitted, looked_at_result
 from interlock.tools import Tool
-from interlock.verdict import AbortSignal, Phase
+from interlock.verdict import Phase
 
-__all__ = ["look_at_latch", "passed", "take_step"]
+__all__ = ["passed", "take_step"]
 
 
 class _Answer:
@@ -59,7 +59,7 @@ async def take_step(run: AgentRun) -> AsyncGenerator[Chunk, None]:
     for chunk in await passed(run, StepStart(number)):
         yield chunk
     keeps_chunks = run.points.acts(Phase.LLM_RESPONSE)
-    look_at_latch(run)
+    run.look_at_latch()
     try:
         async with aclosing(model_chunks(run, answer.model, answer.request, answer.cached)) as incoming:
             async for came in incoming:
@@ -77,6 +77,8 @@ async def take_step(run: AgentRun) -> AsyncGenerator[Chunk, None]:
     async with aclosing(call_tools(run, step, answer.tools)) as results:
         async for result in results:
             for chunk in await passed(run, result):
+                if chunk is not result:
+                    keep_emitted(run, step, result, chunk)
                 yield chunk
     run.accept()
 
@@ -84,20 +86,13 @@ async def take_step(run: AgentRun) -> AsyncGenerator[Chunk, None]:
 async def passed(run: AgentRun, chunk: Chunk) -> tuple[Chunk, ...]:
     """What the client is given for a chunk: the chunk itself where nothing looks at chunks."""
     path = run.points.chunk_path
-    look_at_latch(run)
+    run.look_at_latch()
     if path is None:
         return (chunk,)
     out = path.feed(chunk)
     flow = await cast("Awaitable[Flow]", out) if is_awaitable(out) else cast("Flow", out)
-    look_at_latch(run)
+    run.look_at_latch()
     return as_tuple(flow)
-
-
-def look_at_latch(run: AgentRun) -> None:
-    """A verdict recorded by something that was left running counts as soon as anything moves."""
-    tripwire = run.facts.latch.tripwire
-    if tripwire is not None:
-        raise AbortSignal(tripwire)
 
 
 def _restore_system_messages(run: AgentRun) -> None:
