@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from interlock.processors.detection.patterns import Pattern, PatternSet
 
-__all__ = ["Clue", "ClueBook", "Score", "Sighting", "weigh"]
+__all__ = ["Clue", "ClueBook", "Score", "Sighting", "weigh", "with_blanks"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +20,7 @@ class Clue:
         kind: What it is a sign of.
         name: Its own name, for explanations. Clues of one name count once, by the surest sighting.
         weight: How far it alone goes, from 0 to 1.
-        pattern: A regular expression in RE2's syntax.
+        pattern: A regular expression in RE2's syntax. A blank in it stands for any run of white space.
     """
 
     kind: str
@@ -55,8 +56,9 @@ class ClueBook:
 
     def __init__(self, clues: Sequence[Clue], *, ignore_case: bool = False) -> None:
         self._clues = tuple(clues)
-        self._set = PatternSet([c.pattern for c in clues], ignore_case=ignore_case)
-        self._patterns = [Pattern(c.pattern, ignore_case=ignore_case) for c in clues]
+        sources = [with_blanks(c.pattern) for c in clues]
+        self._set = PatternSet(sources, ignore_case=ignore_case)
+        self._patterns = [Pattern(source, ignore_case=ignore_case) for source in sources]
 
     def sightings(self, text: str) -> Iterator[Sighting]:
         """Every place of every clue; one pass says which occur, only those are then located."""
@@ -66,6 +68,36 @@ class ClueBook:
                 start, end = match.span()
                 if end > start:
                     yield Sighting(clue, start, end, clue.weight)
+
+
+_CLASS: Final = re.compile(r"(\[\^?\]?(?:\\.|[^\]\\])*\](?:[{*+])?)")
+_SEPARATING: Final = re.compile(r"\[[ _-]+\]")
+_WHITE: Final = r"\s\v\x{85}\x{a0}\x{2800}"
+"""ASCII white space, what a plain copy leaves of the rest, and the blank of Braille, which looks like one."""
+
+
+def with_blanks(pattern: str, blank: str = f"[{_WHITE}]+") -> str:
+    """Let each blank of a pattern match any run of white space, so that no line break and no second blank hides a sign.
+
+    In a character class a blank is any white space; a class of separators alone (``[- ]``) matches a run of them.
+
+    Args:
+        pattern: A regular expression in RE2's syntax.
+        blank: What stands for a blank outside of character classes.
+
+    Example:
+        >>> Pattern(with_blanks("self[- ]harm is")).matches("self  harm\\n is")
+        True
+    """
+    pieces = _CLASS.split(pattern)
+    return "".join(_class(piece) if n % 2 else piece.replace(" ", f"(?:{blank})") for n, piece in enumerate(pieces))
+
+
+def _class(piece: str) -> str:
+    if " " not in piece:
+        return piece
+    wide = piece.replace(" ", _WHITE)
+    return f"(?:{wide}+)" if _SEPARATING.fullmatch(piece) else wide
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from interlock.processors.detection.clues import Clue, ClueBook, Sighting, weigh
+from interlock.processors.detection.clues import Clue, ClueBook, Sighting, weigh, with_blanks
+from interlock.processors.detection.patterns import Pattern
 
 _A = Clue("spam", "free", 0.5, r"free")
 _B = Clue("spam", "now", 0.5, r"\bnow\b")
@@ -43,3 +45,30 @@ def test_what_stands_within_half_a_window_is_never_torn_apart(places: list[tuple
 
 def test_nothing_seen_scores_nothing() -> None:
     assert weigh([], window=100) == []
+
+
+_RUNS = st.text(alphabet=" \t\n\r\v\u00a0\u2800", min_size=1, max_size=12)
+
+
+@given(_RUNS, _RUNS)
+def test_a_blank_of_a_pattern_is_any_run_of_white_space(one: str, other: str) -> None:
+    book = ClueBook([Clue("spam", "offer", 0.5, r"buy now(?: or| and)? (?:pay|cry)[- ]later")])
+    text = f"buy{one}now{other}pay{other}later"
+    assert [(s.start, s.end) for s in book.sightings(text)] == [(0, len(text))]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "matches"),
+    [
+        ("ass ?hole", "ass \n hole", True),
+        ("ass ?hole", "asshole", True),
+        ("[- ]x", "- \tx", True),
+        ("[ _a-z]{1,3}!", "a\nb!", True),
+        ("[ _a-z]{1,3}!", "a    b!", False),
+        ("[^ ]x", "\tx", False),
+        (r"[\] ]x", "\nx", True),
+        ("a b", "ab", False),
+    ],
+)
+def test_a_blank_in_a_character_class_stays_inside(pattern: str, text: str, matches: bool) -> None:
+    assert Pattern(with_blanks(pattern)).matches(text) is matches

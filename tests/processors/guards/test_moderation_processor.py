@@ -41,6 +41,14 @@ def test_plain_cases_of_a_category_are_found(category: str, text: str) -> None:
     assert scores(text).get(category, 0.0) >= THRESHOLD
 
 
+@pytest.mark.parametrize(
+    "white", ["  ", "\t", "\n", "\r\n", " \n ", "\u00a0\u00a0", "\u3000", "\u2028", "\v", "\u2800"]
+)
+def test_no_white_space_hides_what_is_unwanted(white: str) -> None:
+    texts = [(category, text.replace(" ", white)) for category, texts in UNWANTED.items() for text in texts]
+    assert [t for category, t in texts if scores(t).get(category, 0.0) < THRESHOLD] == []
+
+
 def test_gore_is_found_where_there_is_more_than_a_word_of_it() -> None:
     text = "They tortured him until his guts spilled out."
     assert scores(text)["violence/graphic"] >= THRESHOLD
@@ -77,6 +85,11 @@ HONEST = [
     "Is oral sex safe during pregnancy?",
     "Они ехали в автобусе и говорили о погоде.",
 ]
+
+
+@pytest.mark.parametrize("white", ["  ", "\t", "\n"])
+def test_white_space_makes_nothing_of_honest_texts(white: str) -> None:
+    assert [t for t in HONEST if max(scores(t.replace(" ", white)).values(), default=0.0) >= THRESHOLD] == []
 
 
 @pytest.mark.parametrize("text", HONEST)

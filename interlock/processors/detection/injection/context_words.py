@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from interlock.processors.detection.clues import Sighting
+from interlock.processors.detection.clues import Sighting, with_blanks
 from interlock.processors.detection.patterns import Pattern
 
 __all__ = ["discount"]
@@ -13,21 +13,26 @@ _BEFORE: Final = 90
 _QUOTE_REACH: Final = 120
 
 _NEGATED: Final = Pattern(
-    r"\b(?:do not|don't|never|not to|mustn't|must not|should not|shouldn't|avoid|refuses? to|"
-    r"cannot be (?:made|told) to|won't|will not|without|against|resist\w*|important not)\b[^.!?\n]{0,12}\z"
+    with_blanks(
+        r"\b(?:do not|don't|never|not to|mustn't|must not|should not|shouldn't|avoid|refuses? to|"
+        r"cannot be (?:made|told) to|won't|will not|without|against|resist\w*|important not)\b[^.!?\n]{0,12}\z"
+    )
 )
 _MENTIONED: Final = Pattern(
-    r"\b(?:what (?:does|do|is|are|happens)|mean(?:s|ing)?|phrases?|the (?:words?|sentence|string|text|term)|"
-    r"called|e\.g\.?|"
-    r"such as|for example|examples?|known as|attacks?|attackers?|injections?|detect\w*|block\w*|prevent\w*|defend\w*|"
-    r"protect\w*|classif\w+|explain\w*|why|how (?:can|do|does|could|would|to)|"
-    r"someone|somebody|people|hackers?|malicious|"
-    r"says?|said|wrote|writes?|asked|tries|tried|trying|attempts?|filter\w*|recogni[sz]\w+|titled?|headline|article|paper|"
-    r"translate|test case|sample|vulnerab\w+|trick\w*|"
-    r"(?:make|get|cause|force|convince)(?:s|ing)? (?:the |an |a |my |your )?(?:model|llm|ai|bot|chatbot|assistant))\b"
-    r"[^.!?\n]{0,70}\z"
+    with_blanks(
+        r"\b(?:what (?:does|do|is|are|happens)|mean(?:s|ing)?|phrases?|the (?:words?|sentence|string|text|term)|"
+        r"called|e\.g\.?|"
+        r"such as|for example|examples?|known as|attacks?|attackers?|injections?|detect\w*|block\w*|prevent\w*|"
+        r"defend\w*|protect\w*|classif\w+|explain\w*|why|how (?:can|do|does|could|would|to)|"
+        r"someone|somebody|people|hackers?|malicious|"
+        r"says?|said|wrote|writes?|asked|tries|tried|trying|attempts?|filter\w*|recogni[sz]\w+|titled?|headline|article|"
+        r"paper|translate|test case|sample|vulnerab\w+|trick\w*|"
+        r"(?:make|get|cause|force|convince)(?:s|ing)? (?:the |an |a |my |your )?"
+        r"(?:model|llm|ai|bot|chatbot|assistant))\b"
+        r"[^.!?\n]{0,70}\z"
+    )
 )
-_MY_OWN: Final = Pattern(r"\bmy (?:previous|prior|earlier|last)\b")
+_MY_OWN: Final = Pattern(with_blanks(r"\bmy (?:previous|prior|earlier|last)\b"))
 _JSON_VALUE: Final = Pattern(r"[:\[,{]\s*\z")
 
 

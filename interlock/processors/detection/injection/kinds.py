@@ -7,11 +7,10 @@ takes two such signs and a bit. They were set looking at one half of the develop
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from typing import Final, Literal
 
-from interlock.processors.detection.clues import Clue
+from interlock.processors.detection.clues import Clue, with_blanks
 
 __all__ = ["INJECTION_KINDS", "InjectionKind", "clues_of"]
 
@@ -28,8 +27,8 @@ INJECTION_KINDS: Final[tuple[InjectionKind, ...]] = (
     "role-manipulation",
 )
 
-_BLANK: Final = r"(?:[\s*_\"'`~,()\[\]-]{1,4})"
-_CLASS: Final = re.compile(r"(\[(?:\\.|[^\]\\])+\])")
+_WHITE: Final = r"\s\v\x{85}\x{a0}\x{2800}"
+_BLANK: Final = rf"[{_WHITE}]*[{_WHITE}*_\"'`~,()\[\]-]{{1,4}}[{_WHITE}]*"
 
 
 def clues_of(kind: InjectionKind, rows: Iterable[tuple[str, float, str]]) -> list[Clue]:
@@ -37,9 +36,4 @@ def clues_of(kind: InjectionKind, rows: Iterable[tuple[str, float, str]]) -> lis
 
     A blank in a pattern (outside of character classes) stands for white space or the marks people put between words.
     """
-    return [Clue(kind, name, weight, _with_blanks(pattern)) for name, weight, pattern in rows]
-
-
-def _with_blanks(pattern: str) -> str:
-    pieces = _CLASS.split(pattern)
-    return "".join(piece if n % 2 else piece.replace(" ", _BLANK) for n, piece in enumerate(pieces))
+    return [Clue(kind, name, weight, with_blanks(pattern, _BLANK)) for name, weight, pattern in rows]

@@ -111,7 +111,7 @@ CLUES: Final[tuple[Clue, ...]] = (
         "self-harm/instructions",
         "ways to die",
         0.85,
-        rf"\bhow (?:to|do i|can i|should i|many pills)\b[^.?!\n]{{0,30}}\b(?:{_MYSELF_DEAD}|kill yourself)|"
+        rf"\bhow (?:to|do i|can i|should i|many pills)\b[^.?!]{{0,30}}\b(?:{_MYSELF_DEAD}|kill yourself)|"
         rf"\b(?:painless|easiest|best|quickest|quick|easy) (?:ways?|methods?) (?:to|of) (?:die|dying|suicide|"
         rf"kill(?:ing)? (?:myself|yourself)|end my life|commit suicide)\b",
     ),

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 from functools import lru_cache
 from typing import Final
 
-from interlock.processors.detection.clues import ClueBook, Sighting, weigh
+from interlock.processors.detection.clues import ClueBook, Sighting, weigh, with_blanks
 from interlock.processors.detection.finding import Finding
 from interlock.processors.detection.moderation import harm_clues, hate_clues, insult_clues
 from interlock.processors.detection.patterns import Pattern
@@ -20,11 +20,13 @@ _WINDOW: Final = 600
 _FAINTEST: Final = 0.05
 _BEFORE: Final = 40
 _TAKEN_BACK: Final = Pattern(
-    r"(?:\b(?:i'm|i am|i was|i feel|i felt|me|myself|feel|felt|giggle|laugh\w*|like|not|isn't|aren't|never|"
-    r"called|calls|word|words|fake it|no)\b[^.!?\n]{0,16})\z"
+    with_blanks(
+        r"(?:\b(?:i'm|i am|i was|i feel|i felt|me|myself|feel|felt|giggle|laugh\w*|like|not|isn't|aren't|never|"
+        r"called|calls|word|words|fake it|no)\b[^.!?]{0,16})\z"
+    )
 )
 _TAKEABLE: Final = frozenset({"insult", "mild insult", "strong insult", "profanity", "plain insult"})
-_SPOKEN_ABOUT: Final = Pattern(r"(?:\b(?:words?|terms?|slurs?|epithet|spell|mean)\b[^.!?\n]{0,16})\z")
+_SPOKEN_ABOUT: Final = Pattern(r"(?:\b(?:words?|terms?|slurs?|epithet|spell|mean)\b[^.!?]{0,16})\z")
 
 
 class ModerationRules:
