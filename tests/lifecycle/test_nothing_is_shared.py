@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -80,7 +79,7 @@ class Witness(Processor):
 
 def list_of(value: Any) -> list[Any]:
     """What a context shows, taken for the list it may be."""
-    return value if isinstance(value, list) else []
+    return cast("list[Any]", value) if isinstance(value, list) else []
 
 
 def beside(first: Processor, second: Processor) -> Workflow[Any, Any]:
@@ -93,10 +92,8 @@ def beside(first: Processor, second: Processor) -> Workflow[Any, Any]:
     )
 
 
-@pytest.mark.parametrize("order", [lambda v, w: (v, w), lambda v, w: (w, v)], ids=["before", "behind"])
-async def test_a_branch_that_changes_everything_in_place_changes_nothing(
-    order: Callable[[Processor, Processor], tuple[Processor, Processor]],
-) -> None:
+@pytest.mark.parametrize("before", [True, False])
+async def test_a_branch_that_changes_everything_in_place_changes_nothing(before: bool) -> None:
     sent: list[list[str]] = []
 
     def send(to: list[str]) -> str:
@@ -105,7 +102,7 @@ async def test_a_branch_that_changes_everything_in_place_changes_nothing(
         return "sent"
 
     witness = Witness()
-    graph = beside(*order(Vandal(), witness))
+    graph = beside(Vandal(), witness) if before else beside(witness, Vandal())
     model = ScriptedModel([ScriptedModel.tool_call("send", {"to": ["bob"]}), "done"])
     agent = Agent(model=model, tools=[send], input_processors=[graph], output_processors=[graph])
     result = await agent.generate("send it")
