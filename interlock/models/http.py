@@ -65,19 +65,14 @@ class HTTPCaller:
         """Ask, and wait for the head of the answer. Leaving the context closes the answer, and waits for that.
 
         Raises:
-            ModelError: The body is no JSON, the server could not be reached, or it did not speak HTTP.
+            ModelError: The body is no JSON, the URL cannot be used, the server could not be reached, or it did not speak
+                HTTP.
         """
         content = self._encoded(body)
         client = self._client or self._fresh_client()
         try:
+            request = self._request(client, url, {**headers, "Content-Type": "application/json"}, content)
             with _failures_as_model_errors(self._provider):
-                request = client.build_request(
-                    "POST",
-                    url,
-                    headers={**headers, "Content-Type": "application/json"},
-                    content=content,
-                    timeout=httpx.USE_CLIENT_DEFAULT if self._timeout is None else _timeouts(self._timeout),
-                )
                 response = await client.send(request, stream=True)
             answer = HTTPAnswer(response, self._provider, pooled=client is self._client)
             try:
@@ -89,6 +84,18 @@ class HTTPCaller:
             if client is not self._client:
                 with anyio.move_on_after(CLOSE_TIMEOUT, shield=True):
                     await client.aclose()
+
+    def _request(
+        self, client: httpx.AsyncClient, url: str, headers: Mapping[str, str], content: bytes
+    ) -> httpx.Request:
+        timeout = httpx.USE_CLIENT_DEFAULT if self._timeout is None else _timeouts(self._timeout)
+        try:
+            request = client.build_request("POST", url, headers=headers, content=content, timeout=timeout)
+        except (httpx.InvalidURL, ValueError) as error:  # ValueError: of a host or path that cannot be encoded
+            raise _unusable_url(error, self._provider) from error
+        if not 0 <= (request.url.port or 0) <= 65_535:
+            raise _unusable_url(f"there is no port {request.url.port}", self._provider)
+        return request
 
     def _fresh_client(self) -> httpx.AsyncClient:
         timeout = READ_TIMEOUT if self._timeout is None else self._timeout
@@ -184,7 +191,7 @@ def _failures_as_model_errors(provider: str) -> Generator[None]:
     try:
         yield
     except (httpx.InvalidURL, httpx.UnsupportedProtocol) as error:
-        raise ModelError(f"the base URL cannot be used: {error}", provider=provider, retryable=False) from error
+        raise _unusable_url(error, provider) from error
     except httpx.TimeoutException as error:
         raise ModelError(
             f"the server took too long ({type(error).__name__})", provider=provider, retryable=True
@@ -192,6 +199,14 @@ def _failures_as_model_errors(provider: str) -> Generator[None]:
     except httpx.RequestError as error:
         what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
         raise ModelError(f"the connection failed ({what})", provider=provider, retryable=True) from error
+
+
+def _unusable_url(fault: Exception | str, provider: str) -> ModelError:
+    return ModelError(
+        f"the base URL cannot be used: {fault} (it is what base_url= says, else OPENAI_BASE_URL)",
+        provider=provider,
+        retryable=False,
+    )
 
 
 def _timeouts(seconds: float) -> httpx.Timeout:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -43,6 +44,10 @@ _SETTINGS: Final = (
     "user",
 )
 
+_HEADER_NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_HEADER_VALUE: Final = re.compile(r"(?:[!-~](?:[\t -~]*[!-~])?)?")
+"""RFC 9110, sections 5.1 and 5.5, without the bytes beyond ASCII that it keeps for old servers."""
+
 
 class OpenAIChatModel(LanguageModel):
     """A model that is asked over ``POST <base URL>/chat/completions``, streamed as server-sent events.
@@ -66,7 +71,8 @@ class OpenAIChatModel(LanguageModel):
         headers: Further headers of every call.
 
     Raises:
-        DefinitionError: On streaming: no key, an unusable key, or provider options that are no mapping.
+        DefinitionError: A header that cannot be sent. On streaming: no key, an unusable key, or provider options
+            that are no mapping.
 
     Example:
         >>> model = OpenAIChatModel("qwen3:8b", base_url="http://localhost:11434/v1", provider="ollama")
@@ -92,6 +98,9 @@ class OpenAIChatModel(LanguageModel):
         self._base_url = base_url
         self._api_key = api_key
         self._headers = dict(headers or {})
+        faults = [fault for name, value in self._headers.items() if (fault := _header_fault(name, value))]
+        if faults:
+            raise DefinitionError(faults, subject=f"model {self.id}")
         self._caller = HTTPCaller(provider, timeout=timeout, client=client)
 
     @asynccontextmanager
@@ -241,10 +250,22 @@ def _choice(choice: ToolChoice) -> JSONValue:
     return {"type": "function", "function": {"name": choice}}
 
 
+def _header_fault(name: object, value: object) -> str | None:
+    """What is wrong with a header; its value may be a secret and is not shown."""
+    if not (isinstance(name, str) and _HEADER_NAME.fullmatch(name)):
+        return f"headers= holds {name!r:.80}, which is no name of a header"
+    if not (isinstance(value, str) and _HEADER_VALUE.fullmatch(value)):
+        return f"the value of {name!r} in headers= must be printable ASCII text without white space around it"
+    return None
+
+
 def _endpoint(base_url: str) -> str:
     start, mark, query = base_url.partition("?")
     return f"{start.rstrip('/')}/chat/completions{mark}{query}"
 
 
 def _is_openai(base_url: str) -> bool:
-    return urlsplit(base_url).hostname == "api.openai.com"
+    try:
+        return urlsplit(base_url).hostname == "api.openai.com"
+    except ValueError:  # it is no URL, as sending will say
+        return False

@@ -26,10 +26,23 @@ async def test_a_server_that_is_not_there_may_be_tried_again() -> None:
     assert (caught.value.status, caught.value.retryable) == (None, True)
 
 
+BAD_URLS = [
+    "ftp://127.0.0.1/v1",
+    "127.0.0.1/v1",
+    "http://127.0.0.1:port/v1",
+    "/v1",
+    "http://[::1",
+    "http://127.0.0.1:99999/v1",
+    "http://127.0.0.1:-1/v1",
+    "http://xn--/v1",
+    "http://127.0.0.1/\ud800",
+]
+
+
 @pytest.mark.anyio
-@pytest.mark.parametrize("base_url", ["ftp://127.0.0.1/v1", "127.0.0.1/v1", "http://127.0.0.1:port/v1", "/v1"])
+@pytest.mark.parametrize("base_url", BAD_URLS)
 async def test_a_base_url_that_cannot_be_used_need_not_be_tried_again(base_url: str) -> None:
-    with pytest.raises(ModelError, match="the base URL cannot be used") as caught:
+    with pytest.raises(ModelError, match=r"the base URL cannot be used: .*base_url= .*OPENAI_BASE_URL") as caught:
         await chunks_of(OpenAIChatModel("m-1", base_url=base_url, api_key="sk-test"))
     assert not caught.value.retryable
 

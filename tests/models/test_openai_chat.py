@@ -247,6 +247,32 @@ async def test_a_key_that_no_header_can_carry_is_refused_unseen(serve: Serve, ke
     assert "cret" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("headers", "fault"),
+    [
+        ({"X-Title": "sécret"}, "the value of 'X-Title' in headers= must be printable ASCII"),
+        ({"X-Title": "a\r\nX-Secret: b"}, "the value of 'X-Title' in headers="),
+        ({"X-Title": " secret"}, "the value of 'X-Title' in headers="),
+        ({"X Title": "a"}, "headers= holds 'X Title', which is no name of a header"),
+        ({"": "a"}, "headers= holds '', which is no name"),
+        ({"Ü": "ü", "X": "ü"}, r"2 faults\n  1. headers= holds 'Ü'.*\n  2. the value of 'X'"),
+    ],
+)
+def test_headers_that_cannot_be_sent_are_refused_unseen(headers: dict[str, str], fault: str) -> None:
+    with pytest.raises(DefinitionError, match=fault) as caught:
+        OpenAIChatModel("m-1", headers=headers)
+    assert str(caught.value).startswith("model openai/m-1: ")
+    assert "cret" not in str(caught.value)
+
+
+@pytest.mark.anyio
+async def test_headers_that_can_be_sent_are_sent(serve: Serve) -> None:
+    server = serve(streamed(HELLO))
+    headers = {"X-Title": "a b~\t!", "X-Empty": "", "x_y.z": "1"}
+    await chunks_of(model_at(server, headers=headers))
+    assert {name: server.requests[0].headers[name.lower()] for name in headers} == headers
+
+
 # What goes wrong
 
 
