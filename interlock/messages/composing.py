@@ -7,12 +7,13 @@ edited again counts as one piece.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 
 from interlock.messages.diff import derive
 from interlock.messages.parts import ReasoningPart, TextPart
-from interlock.messages.rewriting import Change, Range, TextEdit, trimmed
+from interlock.messages.rewriting import Change, Range, TextEdit, apply_edits, trimmed
 
 __all__ = ["changes_between", "changes_since", "exact"]
 
@@ -64,102 +65,99 @@ def _least(base: str, changes: Iterable[Change]) -> list[Change]:
 
 
 def _apply(base: str, changes: Sequence[Change], edits: Sequence[Change]) -> Sequence[Change]:
-    """Make further edits, in offsets of the text as ``changes`` left it; the result is in offsets of ``base``."""
+    """Make further edits, in offsets of the text as ``changes`` left it; the result is in offsets of ``base``.
+
+    One pass over both lists, which are sorted and free of overlaps: long texts have thousands of either.
+    """
     if not changes or not edits:
         return changes or edits
-    pieces = _pieces(base, changes)
-    for edit in reversed(edits):  # the last one first, so that the offsets of the others stay right
-        pieces = _edited(pieces, edit, len(base))
-    return [piece.change for piece in pieces if piece.change is not None]
+    pieces = _Pieces(changes)
+    now = apply_edits(base, changes)
+    return [_together(group, pieces, now) for group in _groups(pieces, edits)]
 
 
-@dataclass(frozen=True, slots=True)
-class _Piece:
-    """A stretch of the old text: kept, or replaced by what a change says."""
+class _Pieces:
+    """Where the pieces that were replaced once lie in the text as it is now."""
+
+    def __init__(self, changes: Sequence[Change]) -> None:
+        self.changes = changes
+        self.starts: list[int] = []
+        self.ends: list[int] = []
+        moved = 0
+        for change in changes:
+            self.starts.append(change.start + moved)
+            self.ends.append(self.starts[-1] + len(change.replacement))
+            moved = self.ends[-1] - change.end
+
+    def back(self, low: int, high: int) -> Range:
+        """The range of the old text that ``[low, high)`` of the new one came from, replaced pieces as a whole."""
+        first, last = bisect_right(self.starts, low) - 1, bisect_left(self.starts, high) - 1
+        start = self.changes[first].start if first >= 0 and low < self.ends[first] else self.after(first, low)
+        return start, self.after(last, high)
+
+    def after(self, piece: int, at: int) -> int:
+        """The place in the old text of ``at``, which lies in the piece, or after it and before the next."""
+        return at if piece < 0 else self.changes[piece].end + max(0, at - self.ends[piece])
+
+
+@dataclass(slots=True)
+class _Group:
+    """Edits and the replaced pieces they touch, in ``[start, end)`` of the text as it is now."""
 
     start: int
     end: int
-    change: Change | None = None
+    before: int
+    """The last piece before the group; -1 if there is none."""
+    edits: list[Change] = field(default_factory=list[Change])
+    pieces: list[int] = field(default_factory=list[int])
 
-    @property
-    def length(self) -> int:
-        """How many characters it has now."""
-        return self.end - self.start if self.change is None else len(self.change.replacement)
-
-
-def _pieces(base: str, changes: Sequence[Change]) -> list[_Piece]:
-    pieces: list[_Piece] = []
-    at = 0
-    for change in changes:
-        pieces += [_Piece(at, change.start), _Piece(change.start, change.end, change)]
-        at = change.end
-    return [*pieces, _Piece(at, len(base))]
+    def takes(self, start: int, end: int, edit: bool) -> bool:
+        """Whether what comes next overlaps the group, or puts something where a piece was taken out."""
+        if start < self.end:
+            return True
+        return self.start == self.end == start == end and bool(self.pieces) and (edit or bool(self.edits))
 
 
-def _edited(pieces: Sequence[_Piece], edit: Change, length: int) -> list[_Piece]:
-    before: list[_Piece] = []
-    touched: list[tuple[int, Change]] = []
-    after: list[_Piece] = []
-    at = 0
-    for piece in pieces:
-        reach = at + piece.length
-        if piece.change is None:
-            before.append(_Piece(piece.start, piece.start + max(0, min(reach, edit.start) - at)))
-            after.append(_Piece(piece.end - max(0, reach - max(at, edit.end)), piece.end))
-        elif _touches(edit, at, reach):
-            touched.append((at, piece.change))
-        elif reach <= edit.start:
-            before.append(piece)
+def _groups(pieces: _Pieces, edits: Sequence[Change]) -> Iterator[_Group]:
+    """Pieces and edits in the order of their place; at one place what is empty first, and there pieces first."""
+    places = [(start, end, False, at) for at, (start, end) in enumerate(zip(pieces.starts, pieces.ends, strict=True))]
+    places += [(edit.start, edit.end, True, at) for at, edit in enumerate(edits)]
+    places.sort(key=lambda place: (place[0], place[0] < place[1], place[2], place[3]))
+    group: _Group | None = None
+    passed = -1
+    for start, end, edit, at in places:
+        if group is None or not group.takes(start, end, edit):
+            if group is not None:
+                yield group
+            group = _Group(start, end, passed)
+        if edit:
+            group.edits.append(edits[at])
         else:
-            after.append(piece)
-        at = reach
-    before = [piece for piece in before if piece.change is not None or piece.start < piece.end]
-    after = [piece for piece in after if piece.change is not None or piece.start < piece.end]
-    start = before[-1].end if before else 0
-    end = after[0].start if after else length
-    return [*before, _Piece(start, end, _joined(pieces, edit, touched, start, end)), *after]
+            group.pieces.append(at)
+            passed = at
+        group.end = max(group.end, end)
+    if group is not None:
+        yield group
 
 
-def _touches(edit: Change, start: int, end: int) -> bool:
-    """Whether an edit reaches into a replaced piece, or puts something where a piece was taken out."""
-    if start == end:
-        return edit.start < start < edit.end or edit.start == start == edit.end
-    if edit.start == edit.end:
-        return start < edit.start < end
-    return start < edit.end and edit.start < end
-
-
-def _joined(
-    pieces: Sequence[_Piece], edit: Change, touched: Sequence[tuple[int, Change]], start: int, end: int
-) -> Change:
-    """The edit as a change of ``[start, end)`` of the old text, with what is left of the replaced pieces it touches."""
-    text = edit.replacement
-    if touched:
-        (at, first), (last_at, last) = touched[0], touched[-1]
-        text = first.replacement[: max(0, edit.start - at)] + text + last.replacement[max(0, edit.end - last_at) :]
-    changes = [edit, *(change for _, change in touched)]
-    doubt = [_back(pieces, low, high) for low, high in edit.doubt]
+def _together(group: _Group, pieces: _Pieces, now: str) -> Change:
+    """The group as one change of the old text, with what is left of its pieces."""
+    touched = [pieces.changes[at] for at in group.pieces]
+    if not group.edits:
+        return touched[0]
+    first, last = (group.pieces[0], group.pieces[-1]) if touched else (group.before, group.before)
+    begins = bool(touched) and pieces.starts[first] == group.start
+    start = touched[0].start if begins else pieces.after(group.before, group.start)
+    end = pieces.after(last, group.end)
+    changes = [*group.edits, *touched]
+    moved = [Change(e.start - group.start, e.end - group.start, e.replacement, e.kind, e.span) for e in group.edits]
+    doubt = [pieces.back(low, high) for edit in group.edits for low, high in edit.doubt]
     return Change(
         start,
         end,
-        text,
+        apply_edits(now[group.start : group.end], moved),
         "redaction" if any(change.kind == "redaction" for change in changes) else "rewrite",
         (start, end),
         any(change.derived for change in changes),
-        (*doubt, *(found for _, change in touched for found in change.doubt)),
+        (*doubt, *(found for change in touched for found in change.doubt)),
     )
-
-
-def _back(pieces: Sequence[_Piece], low: int, high: int) -> Range:
-    """The range of the old text that ``[low, high)`` of the new one came from, replaced pieces as a whole."""
-    starts: list[int] = []
-    ends: list[int] = []
-    at = 0
-    for piece in pieces:
-        reach = at + piece.length
-        if at < high and low < reach:
-            whole = piece.change is not None
-            starts.append(piece.start if whole else piece.start + max(0, low - at))
-            ends.append(piece.end if whole else piece.end - max(0, reach - high))
-        at = reach
-    return (min(starts, default=0), max(ends, default=0))

@@ -1,0 +1,48 @@
+"""What joining edits costs: time grows with the length of text and edits, not with its square."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable
+from time import process_time
+
+from interlock.messages import Message, MessageList, TextEdit, TextPart
+from interlock.messages.composing import changes_since
+
+RATIO = 9
+"""Four times as much may take so many times as long: linear is 4, quadratic 16."""
+
+
+def listed(text: str) -> MessageList:
+    return MessageList([Message("user", [TextPart(text)], id="m")])
+
+
+def edited(base: MessageList, *edits: TextEdit) -> MessageList:
+    fork = base.fork()
+    fork.edit_text("m", 0, edits)
+    return fork
+
+
+def seconds(job: Callable[[], object]) -> float:
+    """The least time of three runs: what else the machine does only ever adds."""
+    times: list[float] = []
+    for _ in range(3):
+        gc.collect()
+        start = process_time()
+        job()
+        times.append(process_time() - start)
+    return min(times)
+
+
+def twice_edited(n: int) -> Callable[[], object]:
+    base = listed("ab  " * n)
+    once = edited(base, *(TextEdit(4 * at, 4 * at + 1, "X") for at in range(n)))
+    fork = edited(once, *(TextEdit(4 * at + 2, 4 * at + 4, " ") for at in range(n)))
+    before, after = base[0].parts[0], fork[0].parts[0]
+    assert isinstance(before, TextPart)
+    assert isinstance(after, TextPart)
+    return lambda: changes_since(before, after)
+
+
+def test_putting_many_edits_together_takes_time_that_grows_with_their_number() -> None:
+    assert seconds(twice_edited(8000)) < RATIO * seconds(twice_edited(2000))
