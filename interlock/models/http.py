@@ -65,8 +65,8 @@ class HTTPCaller:
         """Ask, and wait for the head of the answer. Leaving the context closes the answer, and waits for that.
 
         Raises:
-            ModelError: The body is no JSON, the URL cannot be used, the server could not be reached, or it did not speak
-                HTTP.
+            ModelError: The body is no JSON, the URL cannot be used, the server could not be reached, or it did not
+                speak HTTP.
         """
         content = self._encoded(body)
         client = self._client or self._fresh_client()
