@@ -5,8 +5,9 @@ from __future__ import annotations
 import functools
 import inspect
 import re
+import sys
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, cast, get_type_hints
+from typing import TYPE_CHECKING, Any, Final, cast, get_args, get_type_hints, is_typeddict
 
 from interlock.errors import DefinitionError
 from interlock.tools.context import ToolContext
@@ -19,6 +20,9 @@ __all__ = ["Signature", "undressed"]
 _SECTION = re.compile(r"^(args|arguments|parameters):\s*$", re.IGNORECASE)
 _ENTRY = re.compile(r"^(\s+)\*{0,2}(\w+)\s*(?:\([^)]*\))?:\s*(.*)$")
 
+_PLAIN_TYPED_DICTS: Final[bool] = sys.version_info >= (3, 12)
+"""Whether pydantic can read ``typing.TypedDict``; before, it keeps too little of its bases."""
+
 
 class Signature:
     """The parameters of a tool's function.
@@ -28,7 +32,8 @@ class Signature:
         function: A function whose parameters can be given by name.
 
     Raises:
-        DefinitionError: A parameter is positional-only or takes any number of values.
+        DefinitionError: A parameter is positional-only, takes any number of values, or, before Python 3.12, is a
+            ``typing.TypedDict``.
     """
 
     def __init__(self, name: str, function: Callable[..., object]) -> None:
@@ -42,15 +47,25 @@ class Signature:
         ]
         if next(iter(self._parameters), None) == "self" and not hasattr(function, "__self__"):
             faults.append("it is a method without its object: make the tool of a bound method, tool(thing.method)")
+        self._hints = _hints(function)
+        faults += [
+            f"parameter {p!r} is {found.__name__!r}, made with typing.TypedDict, which is validated from Python "
+            "3.12 on only: make it with typing_extensions.TypedDict"
+            for p in self._parameters
+            if not _PLAIN_TYPED_DICTS and (found := _plain_typed_dict(self._hints.get(p))) is not None
+        ]
         if faults:
             raise DefinitionError(faults, subject=f"tool {name!r}")
-        self._hints = _hints(function)
         self.context_parameter = next((p for p in self._parameters if self._hints.get(p) is ToolContext), None)
 
     @functools.cached_property
     def model(self) -> type[BaseModel]:
-        """The pydantic model of the arguments, made when first needed."""
-        from pydantic import ConfigDict, Field, create_model
+        """The pydantic model of the arguments, made when first needed.
+
+        Raises:
+            DefinitionError: Pydantic cannot validate a parameter's type.
+        """
+        from pydantic import ConfigDict, Field, PydanticUserError, create_model
 
         told = _described(inspect.getdoc(undressed(self._function)) or "")
         fields: dict[str, Any] = {}
@@ -63,7 +78,13 @@ class Signature:
                 self._hints.get(name, Any),
                 field,
             )  # "json" or "_x" could be no name of one
-        return create_model(self._name, __config__=ConfigDict(extra="forbid", arbitrary_types_allowed=True), **fields)
+        config = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
+        try:
+            return create_model(self._name, __config__=config, **fields)
+        except PydanticUserError as error:
+            raise DefinitionError(
+                f"its parameters cannot be validated: {error.message}", subject=f"tool {self._name!r}"
+            ) from error
 
     @functools.cached_property
     def json_schema(self) -> Mapping[str, Any]:
@@ -110,6 +131,13 @@ def _resolved(annotation: object, function: object) -> Any:
         return eval(annotation, getattr(function, "__globals__", {}))
     except NameError:
         return Any
+
+
+def _plain_typed_dict(annotation: object) -> type | None:
+    """The first ``typing.TypedDict`` in an annotation; one of ``typing_extensions`` is none on old Pythons."""
+    if is_typeddict(annotation) and type(annotation).__module__ == "typing":
+        return cast("type", annotation)
+    return next((found for one in get_args(annotation) if (found := _plain_typed_dict(one)) is not None), None)
 
 
 def _described(doc: str) -> dict[str, str]:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import sys
+import typing
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 import pytest
+import typing_extensions
 from pydantic import BaseModel, Field
 
 from interlock import tool
@@ -138,6 +142,63 @@ def named(**more: int) -> None: ...
 def test_parameters_that_cannot_be_given_by_name_are_refused(function: Any) -> None:
     with pytest.raises(DefinitionError, match=r"tool '\w+': parameter '\w+' cannot be given by name"):
         tool(function)
+
+
+class Plain(typing.TypedDict):
+    """A typed dictionary as the standard library makes it."""
+
+    a: int
+
+
+class Extended(typing_extensions.TypedDict):
+    """One that pydantic reads on every Python."""
+
+    a: int
+
+
+class Around(typing_extensions.TypedDict):
+    """One that holds the other kind."""
+
+    inner: Plain
+
+
+def bare(x: Plain) -> None: ...
+
+
+def optional(y: int, x: Plain | None = None) -> None: ...
+
+
+def around(x: Around) -> None: ...
+
+
+def extended(x: Extended, y: list[Extended]) -> Plain:
+    return {"a": x["a"] + len(y)}
+
+
+def nested(x: Annotated[Mapping[str, list[Plain]], Field(description="many")]) -> None: ...
+
+
+before_312 = pytest.mark.skipif(sys.version_info >= (3, 12), reason="pydantic takes typing.TypedDict from 3.12 on")
+
+
+@before_312
+@pytest.mark.parametrize("function", [bare, optional, nested])
+def test_a_typed_dict_that_cannot_be_validated_is_refused_when_the_tool_is_made(function: Any) -> None:
+    with pytest.raises(DefinitionError, match=r"parameter 'x' is 'Plain', .* typing_extensions\.TypedDict$") as caught:
+        tool(function)
+    assert len(caught.value.faults) == 1
+
+
+@before_312
+def test_one_inside_another_type_is_a_definition_error_when_it_is_first_needed() -> None:
+    made = Signature("t", around)
+    with pytest.raises(DefinitionError, match=r"tool 't': its parameters cannot be validated: .*typing_extensions"):
+        _ = made.json_schema
+
+
+def test_a_typed_dict_of_typing_extensions_is_validated() -> None:
+    assert Signature("t", extended).bind({"x": {"a": "1"}, "y": []}) == {"x": {"a": 1}, "y": []}
+    assert Signature("t", extended).json_schema["properties"]["y"]["items"] == {"$ref": "#/$defs/Extended"}
 
 
 def test_two_docstring_sections_that_look_alike_do_not_mix() -> None:
