@@ -6,7 +6,20 @@ import sys
 
 from interlock.errors import InterlockError
 
-__all__ = ["cancelled_itself", "lonely_cancellation"]
+__all__ = ["cancelled_itself", "interrupts", "lonely_cancellation"]
+
+_CANCELLATIONS = frozenset({"CancelledError", "Cancelled"})
+"""Of asyncio and of trio, by name: neither is imported here."""
+
+
+def interrupts(error: BaseException) -> bool:
+    """Whether an error means that somebody wants this to stop: a cancellation, Ctrl-C, the exit of the program.
+
+    Any other ``BaseException`` that a step or hook raises is its failure.
+    """
+    if isinstance(error, KeyboardInterrupt | SystemExit | GeneratorExit | BaseExceptionGroup):
+        return not isinstance(error, Exception)
+    return any(kind.__name__ in _CANCELLATIONS for kind in type(error).__mro__)
 
 
 def cancelled_itself(error: BaseException) -> bool:

@@ -15,7 +15,7 @@ from interlock.context import RequestContext
 from interlock.errors import RunError, StepFailed
 from interlock.processors.base import Processor
 from interlock.processors.seat import RunFacts, Seat
-from interlock.runtime.cancellation import cancelled_itself, lonely_cancellation
+from interlock.runtime.cancellation import cancelled_itself, interrupts, lonely_cancellation
 from interlock.runtime.checks import PointChecks
 from interlock.steps import StepRun
 from interlock.verdict import AbortSignal, Latch, Phase
@@ -218,8 +218,8 @@ def as_failure(latch: Latch, path: str, error: BaseException, phase: Phase | Non
         error = lonely_cancellation(error)
     if isinstance(error, AbortSignal) and latch.tripwire is not None:
         return error
-    if latch.tripwire is not None and isinstance(error, Exception | BaseExceptionGroup):
+    if latch.tripwire is not None and (isinstance(error, BaseExceptionGroup) or not interrupts(error)):
         return AbortSignal(latch.tripwire)
-    if isinstance(error, Exception | AbortSignal) and not isinstance(error, RunError):
-        return StepFailed(path, error, phase=phase)
-    return cast("BaseException", error)
+    if isinstance(error, RunError) or interrupts(error):
+        return cast("BaseException", error)
+    return StepFailed(path, error, phase=phase)

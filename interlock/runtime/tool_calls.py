@@ -13,6 +13,7 @@ from interlock.messages import Chunk, ToolCall, ToolError, ToolInvocationPart, T
 from interlock.processors.contexts import ToolCallContext, ToolResultContext
 from interlock.processors.progress import StepResult
 from interlock.runtime.agent_run import AgentRun
+from interlock.runtime.cancellation import interrupts
 from interlock.tools import Tool, ToolContext
 from interlock.tracing import warn
 from interlock.verdict import Latch, Phase
@@ -53,7 +54,9 @@ class _Call:
             # Nobody cancelled it: it awaited what somebody else had cancelled.
         except ToolFailed as error:
             self.error = str(error)
-        except Exception as error:
+        except BaseException as error:
+            if interrupts(error):
+                raise
             self.error = f"tool {tool.name!r} failed: {type(error).__name__}: {error}"
             warn("a tool failed", tool=tool.name, run_id=context.run_id, error=type(error).__name__, at=_place(error))
         finally:
@@ -183,7 +186,7 @@ async def _ended(run: AgentRun, call: _Call, step_number: int) -> ToolResult | T
     return ToolError(chunk.tool_call_id, chunk.tool_name, chunk.args, call.error or "")
 
 
-def _place(error: Exception) -> str:
+def _place(error: BaseException) -> str:
     """Where something was raised: the file and line of the innermost frame."""
     last = traceback.extract_tb(error.__traceback__)[-1]
     return f"{last.filename}:{last.lineno}"

@@ -451,3 +451,25 @@ async def test_in_the_per_chunk_phase_it_is_blocked_or_fails_like_anywhere(turns
     dropped = await run_with(lambda ctx: None).run(OutputStreamContext(chunk=TextDelta("ab")))
     assert isinstance(dropped, Completed)
     assert dropped.output.out == ()
+
+
+class Bare(BaseException):
+    """No ``Exception``, and no wish of anybody to stop."""
+
+
+async def test_a_bare_base_exception_of_a_step_is_its_failure() -> None:
+    def raises(ctx: StepContext[Any]) -> Any:
+        raise Bare("odd")
+
+    outcome = await create_workflow(id="w").then(create_step(raises)).commit().run(None)
+    assert isinstance(outcome, Failed)
+    assert "step 'raises' failed: Bare: odd" in str(outcome.error)
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), SystemExit(3)])
+async def test_a_wish_to_stop_the_program_comes_out(error: BaseException) -> None:
+    def raises(ctx: StepContext[Any]) -> Any:
+        raise error
+
+    with pytest.raises(type(error)):
+        await create_workflow(id="w").then(create_step(raises)).commit().run(None)
