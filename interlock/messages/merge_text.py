@@ -1,25 +1,23 @@
 """Joining what several branches did to one text.
 
 Edits that do not overlap are all made. Where they overlap, the one that starts first keeps its replacement and the
-others only take away, so that **a character of the old text survives only if it survives in every branch**.
+others only take away, so that **a character of the old text survives only if it survives in every branch**. But an
+exact redaction keeps its replacement against an edit that was found by comparing, whichever starts first: what a branch
+wrote in place may say the redacted text again in other letters.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cmp_to_key
-from typing import Final
 
 from interlock.errors import MergeConflict
+from interlock.messages.edit_index import EditIndex
+from interlock.messages.lost_words import LostWords, WordsOf, without_letters
 from interlock.messages.rewriting import Change, Range, apply_edits
 
 __all__ = ["merge_changes", "merge_text"]
-
-_WORD: Final = re.compile(r"\w+")
-_TELLING: Final = 4
-"""A word of so many letters says something by itself; a shorter one occurs anywhere."""
 
 
 @dataclass(slots=True)
@@ -44,6 +42,11 @@ class _Edit:
 def merge_text(base: str, branches: Mapping[str, Sequence[Change]], prefer: str | None, what: str) -> str:
     """The text with what every branch did to it.
 
+    Where edits overlap, the first redaction that was recorded exactly keeps its replacement, then the first that was
+    found by comparing, then the one rewrite; the others only take away. This departs on the safe side from "who starts
+    first": a change found by comparing never takes the place of an exact redaction, unless its branch is preferred.
+    And what is kept loses the words that another branch took away, whatever their case, width or accents.
+
     Args:
         base: The text before.
         branches: The changes each branch made of it, by the branch's name, in list order.
@@ -64,8 +67,8 @@ def merge_changes(
     edits = _pooled(branches)
     edits += _out_of_doubt(edits, prefer, what)
     edits.sort(key=cmp_to_key(_order))
-    taken = [edit for edit in edits if edit.start < edit.end]
-    return tuple(_joined(base, group, taken, prefer, what) for group in _groups(edits))
+    taken = _Taken(base, edits)
+    return tuple(_joined(group, taken, prefer, what) for group in _groups(edits))
 
 
 def _pooled(branches: Mapping[str, Sequence[Change]]) -> list[_Edit]:
@@ -82,8 +85,11 @@ def _pooled(branches: Mapping[str, Sequence[Change]]) -> list[_Edit]:
                 pool.append(edit)
             else:
                 twin.branches.append(name)
-                if change.kind == "redaction":
-                    twin.change = replace(twin.change, kind="redaction")
+                twin.change = replace(
+                    twin.change,
+                    kind="redaction" if change.kind == "redaction" else twin.change.kind,
+                    derived=twin.change.derived and change.derived,
+                )
     return pool
 
 
@@ -119,11 +125,12 @@ def _out_of_doubt(edits: Sequence[_Edit], prefer: str | None, what: str) -> list
     reading comes to the same.
     """
     widened: list[_Edit] = []
+    index = EditIndex(edits)
     for edit in edits:
         doubt = edit.change.doubt
-        others = [other for other in edits if not set(edit.branches) & set(other.branches)] if doubt else []
-        rivals = [other for other in others if any(_reaches(other, part) for part in doubt)]
-        if not rivals or all(_covered(part, others) for part in doubt):
+        places = {rival.place for part in doubt for rival in index.foreign(*part, edit.branches)}
+        rivals = [edits[place] for place in sorted(places)]
+        if not rivals or all(_covered(part, index.foreign(*part, edit.branches)) for part in doubt):
             continue
         names = list(dict.fromkeys([*edit.branches, *(name for rival in rivals for name in rival.branches)]))
         if prefer not in names:
@@ -133,13 +140,6 @@ def _out_of_doubt(edits: Sequence[_Edit], prefer: str | None, what: str) -> list
             widened.append(_Edit(change, edit.branches, edit.place, silent=True))
         edit.silent = prefer not in edit.branches
     return widened
-
-
-def _reaches(edit: _Edit, doubt: Range) -> bool:
-    low, high = doubt
-    if edit.start == edit.end:
-        return low < edit.start < high
-    return low < edit.end and edit.start < high
 
 
 def _covered(doubt: Range, edits: Iterable[_Edit]) -> bool:
@@ -167,15 +167,19 @@ def _groups(edits: Sequence[_Edit]) -> Iterator[list[_Edit]]:
         yield group
 
 
-def _joined(base: str, group: Sequence[_Edit], taken: Sequence[_Edit], prefer: str | None, what: str) -> Change:
+def _joined(group: Sequence[_Edit], taken: _Taken, prefer: str | None, what: str) -> Change:
     """The change that comes of edits which overlap one another."""
     changes = [edit.change for edit in group]
-    winner = _winner(group, prefer, what)
     start, end = group[0].start, max(edit.end for edit in group)
-    said = "" if winner is None else _without_taken(base, winner, group, taken)
-    garbled = winner is not None and winner.change.derived and said != winner.change.replacement
-    if garbled and len(group) > 1 and prefer is None:
-        raise MergeConflict(what, list(dict.fromkeys(name for edit in group for name in edit.branches)))
+    exact = _exact_redactions(group, prefer)
+    if exact:
+        said = "".join(taken.out_of(stretch[0]) for stretch in _groups(exact))
+    else:
+        winner = _winner(group, prefer, what)
+        said = "" if winner is None else taken.out_of(winner)
+        garbled = winner is not None and winner.change.derived and said != winner.change.replacement
+        if garbled and len(group) > 1 and prefer is None:
+            raise MergeConflict(what, list(dict.fromkeys(name for edit in group for name in edit.branches)))
     return Change(
         start,
         end,
@@ -185,6 +189,14 @@ def _joined(base: str, group: Sequence[_Edit], taken: Sequence[_Edit], prefer: s
         any(change.derived for change in changes),
         tuple(doubt for change in changes for doubt in change.doubt),
     )
+
+
+def _exact_redactions(group: Sequence[_Edit], prefer: str | None) -> list[_Edit]:
+    """The redactions of the group that keep their replacements against what was found by comparing."""
+    redactions = [edit for edit in group if edit.change.kind == "redaction" and not edit.silent]
+    if any(edit.change.derived and prefer in edit.branches for edit in redactions):
+        return []
+    return [edit for edit in redactions if not edit.change.derived and edit.start < edit.end]
 
 
 def _winner(group: Sequence[_Edit], prefer: str | None, what: str) -> _Edit | None:
@@ -203,38 +215,46 @@ def _winner(group: Sequence[_Edit], prefer: str | None, what: str) -> _Edit | No
     return preferred[0]
 
 
-def _without_taken(base: str, winner: _Edit, group: Sequence[_Edit], taken: Sequence[_Edit]) -> str:
-    """The winner's replacement, without what it says again of what another branch took away.
+class _Taken:
+    """What the edits take away of the text, and what is left of a replacement without it.
 
     An exact edit answers for the range it replaces, and only for words that say something. One that was found by
     comparing may span more than was meant, so it loses every letter taken out of its range; and it may have moved words
     from anywhere. What is left of it is safe but hardly a text: without a preferred branch that is a conflict.
     """
-    change = winner.change
-    text = change.replacement
-    reach = [(change.start, change.end), *(change.doubt if change.derived else ())]
-    start, end = min(low for low, _ in reach), max(high for _, high in reach)
-    for other in taken if change.derived else group:
-        if not text or set(other.branches) & set(winner.branches):
-            continue
-        low, high = max(other.start, start), min(other.end, end)
-        if change.derived:
-            lost = set(base[low:high]) if low < high else set[str]()
-            text = "".join(letter for letter in text if letter not in lost or not letter.isalnum())
-            low, high = other.start, other.end
-        for word in _words(base, low, high):
-            text = text.replace(word, "")
-    return text
 
+    def __init__(self, base: str, edits: Iterable[_Edit]) -> None:
+        self._base = base
+        self._index = EditIndex([edit for edit in edits if edit.start < edit.end])
+        self._words = WordsOf(base)
+        self._anywhere: dict[tuple[str, ...], LostWords] = {}
+        self._letters: dict[tuple[Range, tuple[str, ...]], str] = {}
 
-def _words(base: str, low: int, high: int) -> Iterator[str]:
-    """The telling words in a range: those it cuts as a whole, and what it cuts of them."""
-    start = low
-    while start > 0 and _WORD.match(base[start - 1]):
-        start -= 1
-    for found in _WORD.finditer(base, start):
-        if found.start() >= high:
-            return
-        for word in (found[0], base[max(low, found.start()) : min(high, found.end())]):
-            if len(word) >= _TELLING or (len(word) == _TELLING - 1 and word.isdigit()):
-                yield word
+    def out_of(self, winner: _Edit) -> str:
+        """The winner's replacement, without what it says again of what another branch took away."""
+        change = winner.change
+        if not change.replacement:
+            return ""
+        if not change.derived:
+            return self._words.lost(self._cut((change.start, change.end), winner.branches)).out_of(change.replacement)
+        reach = [(change.start, change.end), *change.doubt]
+        hull = min(low for low, _ in reach), max(high for _, high in reach)
+        left = self._lost_anywhere(winner.branches).out_of(change.replacement)
+        return without_letters(left, self._lost_letters(hull, winner.branches))
+
+    def _cut(self, reach: Range, branches: Sequence[str]) -> list[Range]:
+        low, high = reach
+        return [(max(low, edit.start), min(high, edit.end)) for edit in self._index.foreign(low, high, branches)]
+
+    def _lost_anywhere(self, branches: Sequence[str]) -> LostWords:
+        key = tuple(branches)
+        if key not in self._anywhere:
+            self._anywhere[key] = self._words.lost(self._cut((0, len(self._base)), branches))
+        return self._anywhere[key]
+
+    def _lost_letters(self, reach: Range, branches: Sequence[str]) -> str:
+        key = reach, tuple(branches)
+        if key not in self._letters:
+            letters = {c for low, high in self._cut(reach, branches) for c in self._base[low:high]}
+            self._letters[key] = "".join(sorted(letters))
+        return self._letters[key]

@@ -6,7 +6,9 @@ import gc
 from collections.abc import Callable
 from time import process_time
 
-from interlock.messages import Message, MessageList, TextEdit, TextPart
+import pytest
+
+from interlock.messages import Message, MessageList, TextEdit, TextPart, merge
 from interlock.messages.composing import changes_since
 
 RATIO = 9
@@ -46,3 +48,34 @@ def twice_edited(n: int) -> Callable[[], object]:
 
 def test_putting_many_edits_together_takes_time_that_grows_with_their_number() -> None:
     assert seconds(twice_edited(8000)) < RATIO * seconds(twice_edited(2000))
+
+
+def overlapping(n: int) -> Callable[[], object]:
+    base = listed("a" * 4 * n)
+    left = edited(base, *(TextEdit(4 * at, 4 * at + 3, "X") for at in range(n)))
+    right = edited(base, *(TextEdit(4 * at + 2, 4 * at + 5, "Y") for at in range(n - 1)))
+    return lambda: merge(base, {"left": left, "right": right})
+
+
+def one_over_many(n: int) -> Callable[[], object]:
+    base = listed("12345 " * n)
+    many = edited(base, *(TextEdit(6 * at, 6 * at + 5, "#") for at in range(n)))
+    one = edited(base, TextEdit(0, 6 * n, "x" * n))
+    return lambda: merge(base, {"many": many, "one": one})
+
+
+def beside_a_change_in_place(n: int) -> Callable[[], object]:
+    base = listed("12345 " * n + "Ann " * 100)
+    many = edited(base, *(TextEdit(6 * at, 6 * at + 5, "#") for at in range(n)))
+    fork = base.fork()
+    part = fork[0].parts[0]
+    assert isinstance(part, TextPart)
+    part.text = part.text.lower()
+    return lambda: merge(base, {"many": many, "place": fork})
+
+
+@pytest.mark.parametrize("made", [overlapping, one_over_many, beside_a_change_in_place])
+def test_merging_many_edits_takes_time_that_grows_with_their_number(
+    made: Callable[[int], Callable[[], object]],
+) -> None:
+    assert seconds(made(4000)) < RATIO * seconds(made(1000))
