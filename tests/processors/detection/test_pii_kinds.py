@@ -256,6 +256,61 @@ def test_what_is_nobodys_address_is_left_alone(text: str) -> None:
     assert found(text, "ip-address") == []
 
 
+_VALUES = {
+    "phone": "(415) 555-2671",
+    "dashed phone": "415-555-2671",
+    "international phone": "+49 170 1234567",
+    "card": "4111 1111 1111 1111",
+    "bare card": "5555555555554444",
+    "ssn": "123-45-6789",
+    "ip": "192.168.17.5",
+    "iban": "DE89 3704 0044 0532 0130 00",
+    "mail": "ann@example.com",
+}
+
+
+@pytest.mark.parametrize("between", [" ", "  ", "\n", "\t", ", ", "/", " / ", ":", ";", "|", "-", " - ", "."])
+@pytest.mark.parametrize("name", [name for name in _VALUES if name != "dashed phone"])
+def test_of_two_in_a_row_both_are_found(name: str, between: str) -> None:
+    value = _VALUES[name]
+    assert found(f"x {value}{between}{value} y") == [value, value]
+
+
+@pytest.mark.parametrize(
+    "before", ["5 ", "Room 12 ", "Room 11 ", "1:", "No. 7/", "at 10:30 ", "2024-01-02 ", "1) ", "#3 "]
+)
+@pytest.mark.parametrize("name", _VALUES)
+def test_a_digit_and_a_separator_before_hide_nothing(name: str, before: str) -> None:
+    assert found(before + _VALUES[name]) == [_VALUES[name]]
+
+
+def test_the_name_of_a_next_address_is_no_part_of_the_domain() -> None:
+    assert found("bo@a.co.uk-ann.lee@x.com", "email") == ["bo@a.co.uk", "ann.lee@x.com"]
+    assert found("ann@example.com@x.org", "email") == ["ann@example.com"]
+    assert found("ann@example.com|bo@x.com", "email") == ["ann@example.com", "bo@x.com"]
+    assert found("@@a@@ann@example.com@", "email") == ["ann@example.com"]
+    assert found("-".join(["ann@example.com"] * 50), "email") == ["ann@example.com"] * 50
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1.3.6.1.2.1.1.5",
+        "1.3.6.1.4.1.99.12",
+        "112-415-555-2671",
+        "7.415.555.2671",
+        "1-123-45-6789",
+        "2024-01-02 10:30:00 +1100 2024-05-01",
+        "10:30:00+1100 2024-05-01",
+        "0.5555555555554444",
+        "192.168.17.5.1",
+        "12 415 555 2671",
+    ],
+)
+def test_a_part_of_a_longer_number_is_still_none(text: str) -> None:
+    assert found(text) == []
+
+
 def _innocent(seed: int) -> list[str]:
     rng = random.Random(seed)
     moment = rng.randrange(10**9, 2 * 10**9)
@@ -268,6 +323,8 @@ def _innocent(seed: int) -> list[str]:
         when.isoformat(),
         when.strftime("%d.%m.%Y %H:%M:%S"),
         when.strftime("%Y%m%d%H%M%S"),
+        when.strftime("%d/%b/%Y:%H:%M:%S +1100 %Y-%m-%d"),
+        when.strftime("%Y-%m-%d %H:%M:%S.%f +0930 ") + str(moment),
         f"order {rng.randrange(10**7, 10**10)}",
         f"order no. 112-{rng.randrange(10**7):07}-{rng.randrange(10**7):07}",
         f"ORD-{rng.randrange(10**6):06}-{rng.randrange(10**4):04}",

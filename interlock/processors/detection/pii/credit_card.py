@@ -15,7 +15,7 @@ from typing import Final
 
 from interlock.processors.detection.finding import Finding
 from interlock.processors.detection.patterns import Pattern
-from interlock.processors.detection.pii.recogniser import Label, PIIKind, found
+from interlock.processors.detection.pii.recogniser import Label, PIIKind, Row, found
 from interlock.processors.detection.scan_copy import ScanCopy
 
 __all__ = ["CreditCardRecogniser", "has_issuer", "luhn"]
@@ -86,9 +86,12 @@ class CreditCardRecogniser:
     def find(self, copy: ScanCopy, /) -> Iterator[Finding]:
         layer = copy.folded
         for run in _RUN.find_all(layer.text):
-            for start, end in _candidates(layer.text, *run.span()):
-                score, explanation = _judge(layer.text, start, end)
-                if score:
+            judged = {span: _judge(layer.text, *span) for span in _candidates(layer.text, *run.span())}
+            numbers = {span: verdict for span, verdict in judged.items() if verdict[0]}
+            row = Row(layer.text, numbers, "-.")
+            for (start, end), (score, explanation) in numbers.items():
+                begins = not _continues(layer.text, start) or row.follows(start)
+                if begins and (not _goes_on(layer.text, end) or row.goes_on(end)):
                     yield from found(layer, self.kind, start, end, score, explanation)
 
 
@@ -113,27 +116,31 @@ def _candidates(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
         yield groups[0][0], groups[-1][1]
         return
     for n, (first, stop) in enumerate(groups):
-        if 12 <= stop - first <= 19 and not _is_fraction(text, first, stop):
+        if 12 <= stop - first <= 19:
             yield first, stop
         if stop - first != 4:
             continue
         total, separator = 4, None
-        for (_, previous), (at, last) in zip(groups[n:], groups[n + 1 : n + 5], strict=False):
+        for (_, previous), (at, last) in zip(groups[n : n + 4], groups[n + 1 : n + 5], strict=False):
             between = text[previous:at]
             if last - at > 7 or (separator is not None and between != separator):
                 break
             separator = between
             total += last - at
-            if 12 <= total <= 19 and not _is_fraction(text, first, last):
+            if 12 <= total <= 19:
                 yield first, last
             if last - at < 4:
                 break
 
 
-def _is_fraction(text: str, start: int, end: int) -> bool:
-    """Whether a decimal point or a hyphen ties the number to more digits."""
-    before = start >= 2 and text[start - 1] in ".-" and text[start - 2].isdigit()
-    return before or (text[end : end + 1] == "." and text[end + 1 : end + 2].isdigit())
+def _continues(text: str, start: int) -> bool:
+    """Whether a decimal point or a hyphen ties the number to digits before it."""
+    return start >= 2 and text[start - 1] in ".-" and text[start - 2].isdigit()
+
+
+def _goes_on(text: str, end: int) -> bool:
+    """Whether a decimal point ties the number to digits after it."""
+    return text[end : end + 1] == "." and text[end + 1 : end + 2].isdigit()
 
 
 def _is_inside_word(text: str, start: int, end: int) -> bool:

@@ -9,7 +9,7 @@ from stdnum import iban
 
 from interlock.processors.detection.finding import Finding
 from interlock.processors.detection.patterns import Pattern
-from interlock.processors.detection.pii.recogniser import PIIKind, found, stands_alone
+from interlock.processors.detection.pii.recogniser import PIIKind, begins_alone, ends_alone, found
 from interlock.processors.detection.scan_copy import ScanCopy
 
 __all__ = ["IBANRecogniser"]
@@ -54,7 +54,8 @@ class IBANRecogniser:
             if length is None:
                 continue
             end, number = _take(layer.text, start, length)
-            if len(number) == length and stands_alone(layer.text, start, end) and iban.is_valid(number.upper()):
+            alone = begins_alone(layer.text, start, separators="") and ends_alone(layer.text, end)
+            if len(number) == length and alone and iban.is_valid(number.upper()):
                 yield from found(layer, self.kind, start, end, 0.95, "length, form and check digits fit")
 
 

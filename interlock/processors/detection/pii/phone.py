@@ -26,6 +26,7 @@ _INTERNATIONAL: Final = Pattern(r"(?:\+ ?|\b00)[1-9](?:[ ().\-/]{0,2}[0-9]){6,15
 _UNITED_STATES: Final = Pattern(
     r"(?:1[-. ]?)?(?:\([2-9][0-9]{2}\) ?|[2-9][0-9]{2}[-. ])[0-9]{3}[-. ][0-9]{4}" + _EXTENSION
 )
+_LONG_DISTANCE: Final = re.compile(r"1[-. ]?")
 _LABELLED: Final = Pattern(
     r"\b(?:(?:tele)?phones?|tel|mobile|cell(?:ular)?|fax|whats ?app|sms|desk|hotline|dial|"
     r"telefon(?:nummer)?|handy|movil|"
@@ -36,6 +37,7 @@ _LABELLED: Final = Pattern(
 _TRUNK: Final = Pattern(r"\b0[1-9](?:[0-9]{1,3}(?: [0-9]{2,4}){2,3}|(?: [0-9]{2}){4})\b")
 _TRUNK_DIGITS: Final = range(9, 12)
 _NATIONAL: Final = Pattern(r"[(]?[0-9](?:[ ().\-/]{0,2}[0-9]){5,14}" + _EXTENSION)
+_TIME_OFFSET: Final = re.compile(r"\+ ?(?:0\d|1[0-4])(?:00|30|45)(?!\d)")
 _GROUP_END: Final = re.compile(r"[0-9](?=[ ().\-/])")
 _DATE: Final = re.compile(r"(?:\d{4}[-./]\d{1,2}[-./]\d{1,2}|\d{1,2}[-./]\d{1,2}[-./]\d{4})(?!\d)")
 
@@ -90,12 +92,16 @@ class PhoneRecogniser:
     def _united_states(self, layer: Layer) -> Iterator[Finding]:
         for match in _UNITED_STATES.find_all(layer.text):
             start, end = match.span()
+            if not _is_free(layer.text, start, end, " :/"):
+                prefix = _LONG_DISTANCE.match(layer.text, start)
+                start = start if prefix is None else prefix.end()
             text = layer.text[start:end]
-            if not _is_free(layer.text, start, end):
+            laid_out = "-" in text or "(" in text or "." in text
+            if not _is_free(layer.text, start, end, " :/" if laid_out else ""):
                 continue
             if _sureness(text, "US") == 2:
                 yield from found(layer, self.kind, start, end, 0.85, "a valid number in United States form")
-            elif "-" in text or "(" in text or "." in text:
+            elif laid_out:
                 yield from found(layer, self.kind, start, end, 0.65, "a number laid out as in the United States")
 
     def _labelled(self, layer: Layer) -> Iterator[Finding]:
@@ -143,13 +149,19 @@ def _cuts(text: str, start: int, end: int) -> Iterator[int]:
     yield from reversed(ends[-4:])
 
 
-def _is_free(text: str, start: int, end: int) -> bool:
-    """Whether the number is no part of a longer word, number or id."""
+def _is_free(text: str, start: int, end: int, separating: str = "") -> bool:
+    """Whether the number is no part of a longer word, number or id.
+
+    A plus sign or a bracket begins a number, whatever digits stand before it; what else begins one behind a digit are
+    the signs of ``separating``.
+    """
     before, after = text[max(0, start - 2) : start], text[end : end + 2]
     if before and (_is_word(before[-1]) or before[-1] in "$€£#"):
         return False
     if len(before) == 2 and before[-1] in "-./: " and before[0].isdigit():
-        return False
+        begins = text[start] in "+(" or before[-1] in separating
+        if not begins or _TIME_OFFSET.match(text, start):
+            return False
     return not (after and (_is_word(after[0]) or (after[0] in "-./" and after[1:].isdigit())))
 
 

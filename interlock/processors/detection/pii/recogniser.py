@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Final, Literal, Protocol
 
 from interlock.processors.detection.finding import Finding
 from interlock.processors.detection.patterns import Pattern
 from interlock.processors.detection.scan_copy import Layer, ScanCopy
 
-__all__ = ["KINDS", "Label", "PIIKind", "Recogniser", "found", "stands_alone"]
+__all__ = ["KINDS", "Label", "PIIKind", "Recogniser", "Row", "begins_alone", "ends_alone", "found", "stands_alone"]
 
 PIIKind = Literal["email", "phone", "credit-card", "ssn", "ip-address", "iban"]
 """The kinds of personal data that rules can find."""
@@ -48,10 +48,45 @@ class Label:
 
 def stands_alone(text: str, start: int, end: int) -> bool:
     """Whether ``text[start:end]`` is no part of a longer word or number: a hash, an id, a decimal fraction."""
-    before, after = text[max(0, start - 2) : start], text[end : end + 2]
-    if before and (_is_word(before[-1]) or (before[-1] in "-.:/" and len(before) == 2 and before[0].isdigit())):
-        return False
-    return not (after and (_is_word(after[0]) or (after[0] in "-.:" and len(after) == 2 and after[1].isdigit())))
+    return begins_alone(text, start) and ends_alone(text, end)
+
+
+def begins_alone(text: str, start: int, separators: str = "-.:/") -> bool:
+    """Whether what begins at ``start`` continues no word, and behind one of the separators no number."""
+    before = text[max(0, start - 2) : start]
+    return not (before and (_is_word(before[-1]) or (before[-1] in separators and before[:-1].isdigit())))
+
+
+def ends_alone(text: str, end: int, separators: str = "-.:") -> bool:
+    """Whether what ends at ``end`` is continued by no word, and behind one of the separators by no number."""
+    after = text[end : end + 2]
+    return not (after and (_is_word(after[0]) or (after[0] in separators and after[1:].isdigit())))
+
+
+class Row:
+    """Things of one kind that stand in a row, one separator between them: ``a-b``. They do not continue one another.
+
+    Args:
+        text: The text they are in.
+        spans: Where they are.
+        separators: What may stand between them.
+    """
+
+    __slots__ = ("_ends", "_separators", "_starts", "_text")
+
+    def __init__(self, text: str, spans: Collection[tuple[int, int]], separators: str = "-.:/") -> None:
+        self._text = text
+        self._separators = separators
+        self._starts = {start for start, _ in spans}
+        self._ends = {end for _, end in spans}
+
+    def follows(self, start: int) -> bool:
+        """Whether one of them ends just before ``start``."""
+        return start - 1 in self._ends and self._text[start - 1] in self._separators
+
+    def goes_on(self, end: int) -> bool:
+        """Whether one of them begins just after ``end``."""
+        return end + 1 in self._starts and self._text[end] in self._separators
 
 
 def found(layer: Layer, kind: PIIKind, start: int, end: int, score: float, explanation: str) -> Iterator[Finding]:

@@ -14,7 +14,7 @@ from stdnum.us import ssn
 
 from interlock.processors.detection.finding import Finding
 from interlock.processors.detection.patterns import Pattern
-from interlock.processors.detection.pii.recogniser import Label, PIIKind, found, stands_alone
+from interlock.processors.detection.pii.recogniser import Label, PIIKind, Row, begins_alone, ends_alone, found
 from interlock.processors.detection.scan_copy import ScanCopy
 
 __all__ = ["SSNRecogniser"]
@@ -32,13 +32,19 @@ class SSNRecogniser:
 
     def find(self, copy: ScanCopy, /) -> Iterator[Finding]:
         layer = copy.folded
-        for match in _CANDIDATE.find_all(layer.text):
-            start, end = match.span()
+        spans = [m.span() for m in _CANDIDATE.find_all(layer.text)]
+        spans = [(start, end) for start, end in spans if _is_valid(layer.text[start:end])]
+        row = Row(layer.text, spans)
+        for start, end in spans:
             text = layer.text[start:end]
-            digits = "".join(c for c in text if c.isdigit())
-            if not stands_alone(layer.text, start, end) or not ssn.is_valid(digits):
+            begins = begins_alone(layer.text, start, "-." if "-" in text else "-.:/") or row.follows(start)
+            if not begins or not (ends_alone(layer.text, end) or row.goes_on(end)):
                 continue
             if _LABEL.before(layer.text, start):
                 yield from found(layer, self.kind, start, end, 0.9, "a valid number, called a social security number")
             elif "-" in text:
                 yield from found(layer, self.kind, start, end, 0.85, "a valid number in its printed form")
+
+
+def _is_valid(text: str) -> bool:
+    return ssn.is_valid("".join(c for c in text if c.isdigit()))
