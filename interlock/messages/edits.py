@@ -51,12 +51,17 @@ def update_tool_invocation(
 ) -> None:
     """Change the tool call of that id in a message that has it.
 
+    A model may use an id twice in one turn. What came of a call belongs to the first of that id that still waits for it;
+    anything else to the last.
+
     Raises:
         ValueError: Both a result and an error are given.
     """
     if result is not KEEP and error is not None:
         raise ValueError(f"tool call {tool_call_id!r}: give a result or an error, not both")
-    part = next(p for p in message.parts if isinstance(p, ToolInvocationPart) and p.tool_call_id == tool_call_id)
+    parts = [p for p in message.parts if isinstance(p, ToolInvocationPart) and p.tool_call_id == tool_call_id]
+    ended = result is not KEEP or error is not None
+    part = next((p for p in parts if ended and p.state == "call"), parts[-1])
     if args is not KEEP:
         part.args = args
     if result is not KEEP:

@@ -212,6 +212,9 @@ class MessageList(Sequence[Message]):
     ) -> None:
         """Change a tool call: what it was given, or what came of it. What is not named stays as it is.
 
+        Where several calls have that id, those of the newest message count: a result or an error goes to the first of
+        them that has none yet; where all have one, and for anything else, the last is changed.
+
         Args:
             tool_call_id: The call.
             result: What the tool returned; the call's state becomes ``"result"``.

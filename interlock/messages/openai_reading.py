@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import mimetypes
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, cast
 
 from interlock.messages.json_text import json_text
@@ -75,18 +75,27 @@ def read_openai(messages: Iterable[Mapping[str, JSONValue]]) -> list[Message]:
             ``messages[2].tool_calls[0].id``.
     """
     read: list[Message] = []
-    calls: dict[str, ToolInvocationPart] = {}
+    calls: dict[str, list[ToolInvocationPart]] = {}
     for given in Spot(messages, "messages").items():
         role = given.field("role").value
         if role == "tool":
             _answer(given, calls)
         elif role in _ROLES:
             message = _message(given, role)
-            calls.update({p.tool_call_id: p for p in message.parts if isinstance(p, ToolInvocationPart)})
+            calls.update(_by_id(message.parts))
             read.append(message)
         else:
             raise given.field("role").wrong(f"must be one of {', '.join([*_ROLES, 'tool'])}, not {role!r}")
     return read
+
+
+def _by_id(parts: Iterable[Part]) -> dict[str, list[ToolInvocationPart]]:
+    """The calls by their ids, which need not be unique: the answers then come in the order of the calls."""
+    calls: dict[str, list[ToolInvocationPart]] = {}
+    for part in parts:
+        if isinstance(part, ToolInvocationPart):
+            calls.setdefault(part.tool_call_id, []).append(part)
+    return calls
 
 
 def _message(given: Spot, role: str) -> Message:
@@ -182,12 +191,13 @@ def _decoded_arguments(text: str) -> JSONValue:
         return text
 
 
-def _answer(given: Spot, calls: Mapping[str, ToolInvocationPart]) -> None:
+def _answer(given: Spot, calls: Mapping[str, Sequence[ToolInvocationPart]]) -> None:
     id_ = given.field("tool_call_id")
-    call = calls.get(id_.text())
-    if call is None:
+    named = calls.get(id_.text())
+    if named is None:
         raise id_.wrong(f"no message before it calls a tool with the id {id_.value!r}")
-    if call.state != "call":
+    call = next((call for call in named if call.state == "call"), None)
+    if call is None:
         raise id_.wrong(f"the call {id_.value!r} has an answer already")
     texts = [part.text for part in _content(given.field("content")) if isinstance(part, TextPart)]
     call.state = "result"

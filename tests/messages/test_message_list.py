@@ -12,6 +12,7 @@ from interlock.messages import (
     DataPart,
     Message,
     MessageList,
+    Part,
     ReasoningPart,
     Source,
     StepStartPart,
@@ -256,6 +257,23 @@ def test_a_tool_call_is_updated_where_it_was_last_made() -> None:
     assert tool_part(messages[1], 1).state == "result"
     with pytest.raises(ValueError, match="a result or an error, not both"):
         messages.update_tool_invocation("c", result=1, error="x")
+
+
+def test_of_calls_with_one_id_the_first_that_waits_gets_the_result() -> None:
+    turn: list[Part] = [ToolInvocationPart("c", "t", 1, "result", "old"), StepStartPart()]
+    turn += [ToolInvocationPart("c", "t", 2), ToolInvocationPart("c", "t", 3)]
+    messages = MessageList([Message("assistant", turn)], source="response")
+    messages.update_tool_invocation("c", result="two", model_output="2")
+    messages.update_tool_invocation("c", error="three")
+    assert [p for p in messages[0].parts if isinstance(p, ToolInvocationPart)] == [
+        ToolInvocationPart("c", "t", 1, "result", "old"),
+        ToolInvocationPart("c", "t", 2, "result", "two", model_output="2"),
+        ToolInvocationPart("c", "t", 3, "error", error="three"),
+    ]
+    messages.update_tool_invocation("c", args=4)
+    messages.update_tool_invocation("c", result="four")
+    assert tool_part(messages[0], 2).result == "two"
+    assert tool_part(messages[0], 3) == ToolInvocationPart("c", "t", 4, "result", "four")
 
 
 # assign

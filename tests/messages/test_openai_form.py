@@ -61,6 +61,18 @@ def test_a_conversation_comes_back_as_it_was() -> None:
     assert MessageList.from_openai(CONVERSATION).to_openai() == CONVERSATION
 
 
+def test_calls_of_one_id_get_their_answers_in_order() -> None:
+    def called(*arguments: str) -> dict[str, Any]:
+        calls = [{"id": "c", "type": "function", "function": {"name": "f", "arguments": a}} for a in arguments]
+        return {"role": "assistant", "content": None, "tool_calls": calls}
+
+    answers: list[dict[str, Any]] = [{"role": "tool", "tool_call_id": "c", "content": text} for text in "abc"]
+    given = [called("1", "2"), *answers[:2], called("3"), answers[2]]
+    assert MessageList.from_openai(given).to_openai() == given
+    with pytest.raises(ValueError, match="has an answer already"):
+        MessageList.from_openai([*given, answers[0]])
+
+
 def test_what_is_read() -> None:
     messages = MessageList.from_openai(CONVERSATION)
     assert [m.text for m in messages.system_messages()] == ["be brief"]

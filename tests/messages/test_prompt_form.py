@@ -178,3 +178,13 @@ def test_every_prompt_is_one_a_provider_takes(turns: list[Message]) -> None:
             )
             ours = [p.tool_call_id for p in message.parts if isinstance(p, ToolCallPart) and not p.provider_executed]
             assert set(ours) <= set(answered)
+
+
+def test_each_call_of_one_id_is_shown_with_its_own_result() -> None:
+    first, second, third = (ToolInvocationPart("c", "t", n, "result", f"r{n}") for n in range(3))
+    assert prompt_of(Message("assistant", [first, second, StepStartPart(), third])) == [
+        PromptMessage("assistant", [ToolCallPart("c", "t", 0), ToolCallPart("c", "t", 1)]),
+        PromptMessage("tool", [ToolResultPart("c", "t", "r0"), ToolResultPart("c", "t", "r1")]),
+        PromptMessage("assistant", [ToolCallPart("c", "t", 2)]),
+        PromptMessage("tool", [ToolResultPart("c", "t", "r2")]),
+    ]
