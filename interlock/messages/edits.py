@@ -51,8 +51,8 @@ def update_tool_invocation(
 ) -> None:
     """Change the tool call of that id in a message that has it.
 
-    A model may use an id twice in one turn. What came of a call belongs to the first of that id that still waits for it;
-    anything else to the last.
+    A model may use an id twice in one turn. What came of a call belongs to the first of that id that still waits for
+    it; anything else to the last.
 
     Raises:
         ValueError: Both a result and an error are given.
