@@ -44,6 +44,7 @@ def _message(message: PromptMessage, answered: set[str], where: str) -> Iterator
         return
     own = _own(message)
     made: dict[str, JSONValue] = {"role": own.pop("role", message.role)}
+    own |= _refusal(message)
     content = _assistant_content(message) if message.role == "assistant" else _content(message, where)
     calls = [
         _call(part, where)
@@ -58,7 +59,18 @@ def _message(message: PromptMessage, answered: set[str], where: str) -> Iterator
 
 
 def _assistant_content(message: PromptMessage) -> JSONValue:
-    return _joined([_text(part) for part in message.parts if isinstance(part, TextPart)])
+    return _joined([_text(p) for p in message.parts if isinstance(p, TextPart) and not _beside_content(p)])
+
+
+def _refusal(message: PromptMessage) -> dict[str, JSONValue]:
+    """The field ``refusal``, for what was read from it."""
+    texts = [p.text for p in message.parts if isinstance(p, TextPart) and _beside_content(p)]
+    return {"refusal": "".join(texts)} if texts and message.role == "assistant" else {}
+
+
+def _beside_content(part: TextPart) -> bool:
+    own = _own(part)
+    return own.get("type") == "refusal" and own.get("field") is True
 
 
 def _content(message: PromptMessage, where: str) -> JSONValue:

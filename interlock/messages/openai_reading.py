@@ -23,7 +23,7 @@ _ROLES: Final[Mapping[str, Role]] = {
 }
 _MEDIA_TYPES: Final = {name: media_type for media_type, name in AUDIO_FORMATS.items()}
 _DATA_URL: Final = re.compile(r"data:(?P<type>[^;,]+)(?:;[^;,]+)*;base64,(?P<data>.*)", re.DOTALL)
-_READ: Final = frozenset({"role", "content", "tool_calls", "reasoning_content"})
+_READ: Final = frozenset({"role", "content", "tool_calls", "reasoning_content", "refusal"})
 
 
 class Spot:
@@ -103,6 +103,8 @@ def _message(given: Spot, role: str) -> Message:
     if role == "assistant" and given.field("reasoning_content").value:
         parts.append(ReasoningPart(given.field("reasoning_content").text()))
     parts += _content(given.field("content"))
+    if role == "assistant" and given.field("refusal").value:
+        parts.append(_refusal(given.field("refusal").text(), beside_content=True))
     calls = given.field("tool_calls")
     if calls.value is not None:
         if role != "assistant":
@@ -130,7 +132,7 @@ def _piece(piece: Spot) -> Part:
         case "text":
             return TextPart(piece.field("text").text())
         case "refusal":
-            return TextPart(piece.field("refusal").text(), provider_metadata={OPENAI: {"type": "refusal"}})
+            return _refusal(piece.field("refusal").text())
         case "image_url":
             return _image(piece.field("image_url"))
         case "input_audio":
@@ -139,6 +141,12 @@ def _piece(piece: Spot) -> Part:
             return _file(piece.field("file"))
         case other:
             raise kind.wrong(f"must be text, image_url, input_audio, file or refusal, not {other!r}")
+
+
+def _refusal(text: str, *, beside_content: bool = False) -> TextPart:
+    """What the model says in place of an answer; a response has it in a field of its own, beside ``content``."""
+    own: dict[str, Any] = {"type": "refusal", "field": True} if beside_content else {"type": "refusal"}
+    return TextPart(text, provider_metadata={OPENAI: own})
 
 
 def _image(image: Spot) -> FilePart:
@@ -187,7 +195,7 @@ def _decoded_arguments(text: str) -> JSONValue:
     """What the model wrote; text that is no JSON stays as it is."""
     try:
         return json.loads(text) if text else None
-    except ValueError:
+    except (ValueError, RecursionError):  # no JSON, or nested too deep to be read
         return text
 
 
@@ -211,5 +219,5 @@ def _decoded_result(text: str) -> JSONValue:
     try:
         value: JSONValue = json.loads(text)
         return value if json_text(value) == text else text
-    except ValueError:
+    except (ValueError, RecursionError):
         return text

@@ -73,6 +73,30 @@ def test_calls_of_one_id_get_their_answers_in_order() -> None:
         MessageList.from_openai([*given, answers[0]])
 
 
+@pytest.mark.parametrize("text", ["[" * 100_000, "[" * 5000 + "]" * 5000, '{"a":' * 100_000])
+def test_what_is_nested_too_deep_to_be_read_stays_text(text: str) -> None:
+    function = {"name": "f", "arguments": text}
+    given: list[dict[str, Any]] = [
+        {"role": "assistant", "content": None, "tool_calls": [{"id": "c", "type": "function", "function": function}]},
+        {"role": "tool", "tool_call_id": "c", "content": text},
+    ]
+    call = MessageList.from_openai(given)[0].parts[0]
+    assert isinstance(call, ToolInvocationPart)
+    assert (call.args, call.result) == (text, text)
+
+
+@pytest.mark.parametrize("content", [None, "Well."])
+def test_a_refusal_beside_the_content_comes_back_as_it_was(content: str | None) -> None:
+    given: list[dict[str, Any]] = [
+        {"role": "user", "content": "How?"},
+        {"role": "assistant", "content": content, "refusal": "I will not."},
+    ]
+    messages = MessageList.from_openai(given)
+    assert messages.to_openai() == given
+    assert messages[1].text.endswith("I will not.")
+    assert MessageList.from_json(messages.to_json()).to_openai() == given
+
+
 def test_what_is_read() -> None:
     messages = MessageList.from_openai(CONVERSATION)
     assert [m.text for m in messages.system_messages()] == ["be brief"]
