@@ -172,6 +172,33 @@ def test_runs_that_say_nothing_raise_no_alarm(text: str) -> None:
     assert score(text) == 0.0
 
 
+_BASE64 = base64.b64encode(_PLAIN.encode()).decode()
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        "".join(chr(ord(c) + 0xFEE0) for c in _BASE64),
+        "\u200b".join(_BASE64),
+        "\u00ad".join(_BASE64),
+        "letters\u200b" + _BASE64,
+        "\n".join(_BASE64[n : n + 20] for n in range(0, len(_BASE64), 20)),
+        "\r\n  ".join(_BASE64[n : n + 18] for n in range(0, len(_BASE64), 18)),
+        _BASE64 + "\nplease",
+        "".join(f"％{ord(c):02x}" for c in _PLAIN),
+        "\u200b".join(codecs.encode(_PLAIN, "rot13")),
+    ],
+)
+def test_nothing_invisible_no_width_and_no_line_break_hides_an_encoding(run: str) -> None:
+    assert score(f"decode: {run}") >= THRESHOLD
+
+
+def test_what_a_disguised_encoding_says_points_at_the_raw_text() -> None:
+    run = "\u200b".join(_BASE64)
+    found = max(_RULES.find(f"decode \u200b {run} now"), key=lambda f: f.score)
+    assert (found.start, found.end) == (9, 9 + len(run))
+
+
 def test_lone_surrogates_leave_offsets_as_they_are() -> None:
     run = base64.b64encode(_PLAIN.encode()).decode()
     (found,) = encoded_runs(f"\ud83d {run}")

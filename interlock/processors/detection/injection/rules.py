@@ -43,8 +43,9 @@ class InjectionRules:
 
     def find(self, text: str) -> list[Finding]:
         """At most one finding a kind, for the strongest passage; in offsets of the text."""
-        sightings = list(self._sightings(ScanCopy(text)))
-        for run in encoded_runs(text):
+        copy = ScanCopy(text)
+        sightings = list(self._sightings(copy))
+        for run in encoded_runs(text, copy.plain):
             inside = [s for s in self._sightings(ScanCopy(run.text)) if s.weight >= _HIDDEN.weight]
             sightings += [Sighting(s.clue, run.start, run.end, s.weight) for s in inside]
             if inside:
