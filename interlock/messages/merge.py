@@ -40,7 +40,8 @@ def merge(
 
     A message that any fork removed is gone. Additions follow the message they followed in their fork; one fork may
     change the order. Edits of one text that do not overlap are all made; where they overlap, the one that starts first
-    keeps its replacement and the others only take away. A text changed in place counts as redacted where it differs.
+    keeps its replacement and the others only take away. A text changed in place counts as redacted where it differs;
+    there an exact redaction keeps its replacement, whichever starts first.
 
     Args:
         base: The list the forks were made of, at any depth, in the state it then had.
