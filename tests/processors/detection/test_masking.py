@@ -137,3 +137,22 @@ def test_a_hash_names_a_disguise_as_what_it_reads_as() -> None:
     masking = Masking("hash")
     assert masking.replace("ip-address", "１９２․１６８․17.5") == masking.replace("ip-address", "192.168.17.5")
     assert masking.replace("email", "an\u200bn＠example.com") == masking.replace("email", "ann@example.com")
+
+
+@pytest.mark.parametrize(
+    ("made", "shown", "given"),
+    [
+        ("**** 1111 **** 1111", "1111", "[CREDIT_CARD]"),
+        ("**** １１１１ **** 1111", "1111", "[CREDIT_CARD]"),
+        ("4111 1111 1111 1111", "1111", "[CREDIT_CARD]"),
+        ("**** 111* **** 1111", "1111", "**** 111* **** 1111"),
+    ],
+)
+def test_a_mask_that_leaves_more_than_it_means_to_show_is_not_used(
+    monkeypatch: pytest.MonkeyPatch, made: str, shown: str, given: str
+) -> None:
+    def faulty(*_: object) -> tuple[str, str]:
+        return made, shown
+
+    monkeypatch.setattr("interlock.processors.detection.pii.masking._mask_number", faulty)
+    assert Masking("mask").replace("credit-card", "4111 1111 1111 1111") == given
