@@ -18,7 +18,10 @@ from interlock.messages import (
     StepStartPart,
     TextDelta,
     TextPart,
+    ToolCall,
+    ToolError,
     ToolInvocationPart,
+    ToolResult,
     Usage,
 )
 from interlock.models import LanguageModel, ToolChoice
@@ -80,10 +83,28 @@ class AgentRun:
     baseline: Sequence[str] = ()
     waits: bool = False
     _delivered: list[str] = field(default_factory=list[str])
+    _call_ids: dict[str, str] = field(default_factory=dict[str, str])
+    _used_ids: set[str] = field(default_factory=set[str])
     _accepted: MessageList | None = None
 
     def __post_init__(self) -> None:
         self._before = self.messages.fork()
+
+    def with_own_id(self, chunk: Chunk) -> Chunk:
+        """A tool call under an id of its own, where the model has used its id before; and its result under the same."""
+        if isinstance(chunk, ToolCall):
+            given = chunk.tool_call_id
+            own, number = given, 1
+            while own in self._used_ids:
+                number += 1
+                own = f"{given}-{number}"
+            self._used_ids.add(own)
+            self._call_ids[given] = own
+        elif isinstance(chunk, ToolResult | ToolError):
+            own = self._call_ids.get(chunk.tool_call_id, chunk.tool_call_id)
+        else:
+            return chunk
+        return chunk if own == chunk.tool_call_id else chunk.replace(tool_call_id=own)
 
     def look_at_latch(self) -> None:
         """A verdict recorded by something that was left running counts as soon as anything moves.

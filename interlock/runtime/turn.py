@@ -62,7 +62,8 @@ async def take_step(run: AgentRun) -> AsyncGenerator[Chunk, None]:
     run.look_at_latch()
     try:
         async with aclosing(model_chunks(run, answer.model, answer.request, answer.cached)) as incoming:
-            async for came in incoming:
+            async for given in incoming:
+                came = run.with_own_id(given)
                 looked = await looked_at_result(run, came, number) if isinstance(came, ToolResult) else came
                 for chunk in await passed(run, looked):
                     answer.assembly.add(chunk)

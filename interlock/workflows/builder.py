@@ -108,7 +108,7 @@ class WorkflowBuilder(Generic[I_contra, Cur_co, O]):
         """Join the branches of the parallel block before: every branch's edits, three-way.
 
         Edits that do not overlap are all applied. Where they overlap, the one that starts first keeps its replacement
-        (a redaction before a rewrite) and the others only delete.
+        (a redaction before a rewrite, one made with ``edit_text`` before a change in place) and the others only delete.
 
         Args:
             prefer: The branch (its step id, or the step) that wins where two branches contradict each other; without

@@ -8,7 +8,7 @@ import pytest
 
 from interlock import Agent, AgentResult, Message, MessageList, Phase, tool
 from interlock.errors import ModelError
-from interlock.messages import StepStartPart, TextPart, ToolInvocationPart
+from interlock.messages import StepStartPart, TextPart, ToolCallPart, ToolInvocationPart, ToolResultPart
 from interlock.processors import Changes
 from interlock.testing import ScriptedModel
 from tests.lifecycle.acting import Act, Everywhere, aborting, chunks_and_result, model_that_calls
@@ -277,3 +277,20 @@ async def test_a_conversation_is_gone_on_with_and_the_one_that_was_given_is_left
 async def test_a_step_start_part_stands_between_the_steps_of_one_answer() -> None:
     result = await run_of_three_steps({})
     assert sum(isinstance(part, StepStartPart) for part in result.messages[1].parts) == 2
+
+
+async def test_calls_that_share_an_id_are_told_apart_and_each_gets_its_own_result() -> None:
+    def add(x: int) -> str:
+        """Add."""
+        return f"result {x}"
+
+    def call(x: int) -> Any:
+        return ScriptedModel.tool_call("add", {"x": x}, id="c")
+
+    model = ScriptedModel([[call(1), call(2)], [call(3)], "end"])
+    await Agent(model=model, tools=[add]).generate("go")
+    parts = [part for message in model.requests[2].prompt for part in message.parts]
+    calls = [(p.tool_call_id, p.args["x"]) for p in parts if isinstance(p, ToolCallPart)]
+    results = [(p.tool_call_id, p.output) for p in parts if isinstance(p, ToolResultPart)]
+    assert calls == [("c", 1), ("c-2", 2), ("c-3", 3)]
+    assert results == [("c", "result 1"), ("c-2", "result 2"), ("c-3", "result 3")]
