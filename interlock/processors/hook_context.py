@@ -139,6 +139,14 @@ class HookContext:
         """Report a violation and go on."""
         self._seat.warn(Violation(self.processor_id, self.phase, message, detail))
 
+    def not_checked(self, reason: str) -> None:
+        """Report that nothing was looked at here, so that the record does not say "passed".
+
+        Args:
+            reason: Why not.
+        """
+        self._seat.not_checked = reason
+
     def content_value(self, name: str) -> object:
         """The branch's own value of a content field."""
         if name in self._borrowed:

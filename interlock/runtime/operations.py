@@ -12,11 +12,12 @@ from interlock.errors import InvalidProcessorReturn, RunError
 from interlock.processors.base import HOOKS, ProcessorStep
 from interlock.processors.hook_context import HookContext
 from interlock.processors.returns import apply_return
+from interlock.processors.seat import Seat
 from interlock.runtime.join import join
 from interlock.runtime.strand import Operation, Strand, abandon, advance, as_failure, drive
 from interlock.schema import is_set, plain_type, validate
 from interlock.steps import FunctionStep, Step, StepContext
-from interlock.verdict import AbortSignal, Phase
+from interlock.verdict import AbortSignal, Phase, Verdict
 from interlock.workflows import MapNode, MergeNode, StepRecord
 from interlock.workflows.outcome import StepStatus
 
@@ -153,12 +154,14 @@ class HookOp(Operation):
         apply_return(seated, result)
         entry.duration = perf_counter() - entry.began
         entry.status = "success"
-        warnings = seated._seat.warnings
+        seat: Seat = seated._seat
+        changed = seated.changed_from(strand.value)
+        quiet: Verdict = "passed" if seat.not_checked is None else "not-checked"
         strand.execution.checks.note(
             self,
-            "warned" if warnings else "changed" if seated.changed_from(strand.value) else "passed",
+            "warned" if seat.warnings else "changed" if changed else quiet,
             duration=entry.duration,
-            reason="; ".join(w.message for w in warnings) or None,
+            reason="; ".join(w.message for w in seat.warnings) or seat.not_checked,
         )
         strand.run.outputs[self.step] = seated
         strand.value = seated

@@ -66,6 +66,9 @@ class TextJudge:
     def judge(self, ctx: GuardContext) -> Awaitable[ToolResultChanges | None] | ToolResultChanges | None:
         """Look at a point of a run. With rules alone there is nothing to wait for, and no awaitable comes back."""
         texts = ResultTexts(ctx, self.scope) if isinstance(ctx, ToolResultContext) else MessageTexts(ctx, self.scope)
+        if not texts.texts:
+            ctx.not_checked("there is no text here that this guard reads")
+            return None
         findings = [self._counting(self.rules.find(t.text)) for t in texts.texts]
         if self.detector is not None:
             return self._judge_further(self.detector, ctx, texts, findings)

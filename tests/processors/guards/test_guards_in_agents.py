@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from interlock import Agent, AgentResult, ProcessorStepSchema, Workflow, create_step, create_workflow, tool
+from interlock import Agent, AgentResult, Message, ProcessorStepSchema, Workflow, create_step, create_workflow, tool
+from interlock.messages import FilePart
 from interlock.processors import ModerationProcessor, PIIDetector, Processor, PromptInjectionDetector, UnicodeNormalizer
 from interlock.testing import ScriptedModel
 from interlock.verdict import Phase
@@ -146,3 +147,12 @@ async def test_a_model_that_judges_stops_the_run_before_the_agents_own_is_asked(
     assert result.tripwire is not None
     assert result.tripwire.metadata == {"categories": ["hate"], "count": 1}
     assert (judge.calls, model.calls) == (1, 0)
+
+
+@pytest.mark.parametrize("guard", [PIIDetector, PromptInjectionDetector, ModerationProcessor])
+async def test_a_message_without_text_was_not_checked_and_is_not_called_passed(guard: type[Processor]) -> None:
+    file = Message("user", [FilePart("text/plain", "YW5uQGV4YW1wbGUuY29t")])
+    result = await Agent(model=ScriptedModel(["ok"]), input_processors=[guard()]).generate(file)
+    assert [(check.verdict, check.reason) for check in result.checks if check.phase == "input"] == [
+        ("not-checked", "there is no text here that this guard reads")
+    ]
