@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Final, Literal, NoReturn
+from typing import Literal, NoReturn
 
 __all__ = ["AbortSignal", "CheckRecord", "Latch", "Phase", "Signal", "Tripwire", "Verdict", "Violation"]
 
@@ -100,9 +100,6 @@ class Latch:
 
 Verdict = Literal["passed", "changed", "warned", "blocked", "not-checked"]
 """What one processor decided at one point; "not-checked" where it did not come to an end."""
-
-GRAVITY: Final[Mapping[str, int]] = {"passed": 0, "changed": 1, "warned": 2, "not-checked": 3, "blocked": 4}
-"""Which verdict counts where several are told as one (the per-chunk phases)."""
 
 
 @dataclass(slots=True)

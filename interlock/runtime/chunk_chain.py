@@ -41,6 +41,10 @@ class Stage(Protocol):
         """Note the failure; give back what is to be raised (``error`` itself to let it pass)."""
         ...
 
+    def also(self, runs: int) -> None:
+        """Note that a chunk came to it as more chunks than one, or (-1) as none."""
+        ...
+
     def missed(self, error: BaseException) -> None:
         """Note that it was not asked about a chunk, because of ``error``."""
         ...
@@ -141,8 +145,13 @@ class ChunkChain:
 
     def _rest(self, start: int, flow: Flow) -> MaybeFlow:
         """Take what a stage made through the stages behind it."""
-        if start == len(self.stages) or flow == ():
+        if start == len(self.stages):
             return flow
+        if isinstance(flow, tuple):
+            for stage in self.stages[start:]:
+                stage.also(len(flow) - 1)
+            if not flow:
+                return flow
         behind = self._behind.get(start)
         if behind is None:
             behind = self._behind[start] = ChunkChain(self.stages[start:], self._execution)
@@ -167,6 +176,11 @@ class ChunkChain:
             out = behind.push(chunk)
             done += as_tuple(await cast("Awaitable[Flow]", out) if is_awaitable(out) else cast("Flow", out))
         return tuple(done)
+
+    def also(self, runs: int) -> None:
+        """Note for all stages that a chunk came to them as more chunks than one, or (-1) as none."""
+        for stage in self.stages:
+            stage.also(runs)
 
     def missed(self, error: BaseException) -> None:
         """Note for all stages that they were not asked about a chunk, because of ``error``."""

@@ -84,6 +84,11 @@ class ChunkPath:
         for hook in self._hooks:
             warnings = hook.warnings()
             verdict, reason = hook.verdict, hook.reason
+            runs = self._count + hook.extra_runs
+            if verdict != "blocked" and hook.not_checked is not None:
+                verdict, reason = "not-checked", hook.not_checked
+            elif verdict == "passed" and runs == 0:
+                verdict, reason = "not-checked", "no chunk came to it"
             if warnings and verdict in ("passed", "changed"):
                 verdict, reason = "warned", "; ".join(dict.fromkeys(warnings))
             told.note(
@@ -91,7 +96,7 @@ class ChunkPath:
                 verdict,
                 duration=share,
                 reason=reason,
-                runs=self._count,
+                runs=runs,
                 kept=not hook.left_behind,
                 metadata=tripwire.metadata if tripwire is not None and verdict == "blocked" else None,
             )

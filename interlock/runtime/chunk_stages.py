@@ -29,11 +29,13 @@ class HookStage:
     Attributes:
         verdict: What it has decided so far, over all chunks.
         left_behind: Whether something it changed did not go on.
+        extra_runs: How many chunks more (or fewer) came to it than to the path: earlier stages split and drop.
     """
 
     __slots__ = (
         "_execution",
         "_seat",
+        "extra_runs",
         "left_behind",
         "list",
         "order",
@@ -66,6 +68,7 @@ class HookStage:
         self.verdict: Verdict = "passed"
         self.reason: str | None = None
         self.left_behind = False
+        self.extra_runs = 0
 
     def row(self) -> tuple[Callable[[Any], object], Any]:
         """The hook, and its context."""
@@ -92,6 +95,10 @@ class HookStage:
             self.missed(error)
         return told
 
+    def also(self, runs: int) -> None:
+        """Count the chunks that came to it."""
+        self.extra_runs += runs
+
     def missed(self, error: BaseException) -> None:
         """Note that it came to no verdict on a chunk."""
         if self.verdict not in ("blocked", "not-checked"):
@@ -99,6 +106,11 @@ class HookStage:
 
     def abandon(self) -> None:
         """It waits for nothing but the hook."""
+
+    @property
+    def not_checked(self) -> str | None:
+        """Why it did not look at something, where it has said so."""
+        return self._seat.not_checked
 
     def warnings(self) -> Sequence[str]:
         """What it warned of so far."""
@@ -143,6 +155,9 @@ class FunctionStage:
     def failed(self, error: BaseException) -> BaseException:
         """What is raised for an error of the function."""
         return as_failure(self._execution.latch, self.path, error, Phase.OUTPUT_STREAM)
+
+    def also(self, runs: int) -> None:
+        """A function keeps no record."""
 
     def missed(self, error: BaseException) -> None:
         """A function keeps no record."""
@@ -297,6 +312,11 @@ class BlockStage:
     def failed(self, error: BaseException) -> BaseException:
         """What is raised for an error of a branch or of the map."""
         return as_failure(self._execution.latch, self.path, error, Phase.OUTPUT_STREAM)
+
+    def also(self, runs: int) -> None:
+        """Count them for every branch."""
+        for arm in self._arms:
+            arm.chain.also(runs)
 
     def missed(self, error: BaseException) -> None:
         """Note for every branch that it was not asked."""

@@ -15,7 +15,7 @@ import sniffio
 
 from interlock.verdict import Latch
 
-__all__ = ["call_soon", "join"]
+__all__ = ["join", "soon_on_trio"]
 
 Job = Coroutine[Any, Any, Any]
 
@@ -48,12 +48,8 @@ def _task_join() -> Callable[[Sequence[Job], Latch], Awaitable[list[Any]]]:
     return join_tasks
 
 
-def call_soon() -> Callable[[Callable[[], object]], object]:
-    """What calls a function in the running event loop soon, from any thread."""
-    if sniffio.current_async_library() == "asyncio":
-        import asyncio
-
-        return asyncio.get_running_loop().call_soon_threadsafe
+def soon_on_trio() -> Callable[[Callable[[], object]], object]:
+    """What calls a function in the running trio loop soon, from any thread."""
     import trio
 
     return trio.lowlevel.current_trio_token().run_sync_soon
@@ -63,7 +59,7 @@ async def _join_group(jobs: Sequence[Job], latch: Latch) -> list[Any]:
     results: list[Any] = [None] * len(jobs)
     failure: list[BaseException] = []
     canceled = anyio.get_cancelled_exc_class()
-    soon = call_soon()
+    soon = soon_on_trio()
 
     async def branch(index: int, job: Job) -> None:
         try:

@@ -11,7 +11,6 @@ from collections.abc import Awaitable, Callable, Sequence
 from types import CoroutineType
 from typing import Any, Protocol, cast
 
-from interlock.context import RequestContext
 from interlock.errors import RunError, StepFailed
 from interlock.processors.base import Processor
 from interlock.processors.seat import RunFacts, Seat
@@ -56,11 +55,6 @@ class Execution:
         self.entries: list[Any] = []
         self.joins = 0
         self.waiting = False
-
-    @property
-    def request_context(self) -> RequestContext:
-        """What the caller handed over."""
-        return self.facts.request_context
 
     async def in_hook(self, awaitable: Awaitable[object]) -> object:
         """Wait for the user's own code, in the task that runs the execution."""

@@ -10,6 +10,7 @@ from typing import Protocol, Self
 import anyio
 import sniffio
 
+from interlock.runtime.join import soon_on_trio
 from interlock.verdict import Latch
 
 __all__ = ["Watchdog", "watchdog"]
@@ -60,11 +61,9 @@ class ScopeWatchdog:
     __slots__ = ("_is_waiting", "_latch", "_scope", "_soon")
 
     def __init__(self, latch: Latch, is_waiting: Callable[[], bool]) -> None:
-        import trio
-
         self._latch = latch
         self._is_waiting = is_waiting
-        self._soon = trio.lowlevel.current_trio_token().run_sync_soon
+        self._soon = soon_on_trio()
         self._scope = anyio.CancelScope()
 
     def __enter__(self) -> Self:

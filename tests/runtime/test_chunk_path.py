@@ -363,3 +363,31 @@ async def test_parts_keep_the_last_256_chunks() -> None:
     for chunk in chunks:
         await path.feed(chunk)
     assert kept == [chunks[-256:]]
+
+
+def twice(ctx: OutputStreamContext) -> list[Chunk]:
+    return [ctx.chunk, ctx.chunk]
+
+
+@pytest.mark.parametrize(("first", "runs"), [(drop, 0), (star, 2), (twice, 4)])
+@pytest.mark.parametrize("turns", [0, 1])
+@pytest.mark.parametrize("shape", ["in the list", "in a block"])
+async def test_a_guard_ran_as_often_as_chunks_came_to_it(first: Act, runs: int, turns: int, shape: str) -> None:
+    behind = guard("behind", turns=turns)
+    block = flow().parallel([behind, guard("other")]).map(picking("behind")).commit()
+    path = Path(guard("first", first), behind if shape == "in the list" else block)
+    await path.texts("a", "b")
+    told = {check.processor_id: (check.runs, check.verdict) for check in path.checks()}
+    assert told["behind"] == (runs, "passed" if runs else "not-checked")
+    assert told["first"][0] == 2
+
+
+async def test_a_guard_that_says_it_did_not_look_is_not_called_passed() -> None:
+    def blind(ctx: OutputStreamContext) -> Chunk:
+        ctx.not_checked("only pictures")
+        return ctx.chunk
+
+    path = Path(guard("blind", blind))
+    await path.texts("a")
+    (check,) = path.checks()
+    assert (check.verdict, check.reason) == ("not-checked", "only pictures")
