@@ -5,8 +5,9 @@ A run with a tool: ``input`` → step 0: ``input_step``, ``llm_request``, the mo
 ``output_result``. A model call that fails comes to ``api_error``.
 
 One class serves as the hook's argument and as the value that flows through a workflow of processors. Every hook may
-also call ``ctx.abort(…)``, ``ctx.warn(…)`` and ``ctx.not_checked(…)``, and may edit ``ctx.messages`` in place. These, and ``run_id``,
-``processor_id``, ``state``, ``request_context`` and ``message_list``, are the same everywhere: hook_context.py.
+also call ``ctx.abort(…)``, ``ctx.warn(…)`` and ``ctx.not_checked(…)``, and may edit ``ctx.messages`` in place. These,
+and ``run_id``, ``processor_id``, ``state``, ``request_context`` and ``message_list``, are the same everywhere:
+hook_context.py.
 
 A field declared as ``Content`` belongs to the branch: another branch of a parallel block does not see it change. Only
 what a class names in ``content`` goes on from there; the rest is for reading.
