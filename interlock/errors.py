@@ -8,7 +8,14 @@
     │   ├── StepFailed             a step, hook, map or condition raised
     │   ├── InvalidProcessorReturn a hook or step gave back what its phase does not take
     │   ├── MergeConflict          two branches changed one thing differently
-    │   └── AlreadyStarted         one run was started twice
+    │   ├── AlreadyStarted         one run was started twice
+    │   ├── AlreadyResumed         what a resume would answer has been answered
+    │   ├── NothingSuspended       a resume names nothing that waits
+    │   ├── RunBusy                another process is running the run right now
+    │   ├── UnknownRun             a store has no run of that id
+    │   └── GraphChanged           a stored run belongs to another shape of its workflow
+    ├── StorageError               a store could not write or read
+    │   └── JournalConflict        somebody else has written to the same run's journal
     ├── ModelError                 a provider refused, broke off or was not reachable
     ├── ToolError                  a tool raised, or was called with wrong arguments
     └── BlockedError               only from ``result.raise_if_blocked()``
@@ -26,16 +33,23 @@ if TYPE_CHECKING:
     from interlock.verdict import Tripwire
 
 __all__ = [
+    "AlreadyResumed",
     "AlreadyStarted",
     "BlockedError",
     "DefinitionError",
+    "GraphChanged",
     "InterlockError",
     "InvalidProcessorReturn",
+    "JournalConflict",
     "MergeConflict",
     "ModelError",
+    "NothingSuspended",
+    "RunBusy",
     "RunError",
     "StepFailed",
+    "StorageError",
     "ToolError",
+    "UnknownRun",
 ]
 
 
@@ -136,6 +150,79 @@ class AlreadyStarted(RunError):
     def __init__(self, run_id: str) -> None:
         self.run_id = run_id
         super().__init__(f"run {run_id!r} has been started already; create another with workflow.create_run()")
+
+
+class AlreadyResumed(RunError):
+    """A suspension was answered a second time; the first answer counts."""
+
+    def __init__(self, run_id: str, what: str) -> None:
+        self.run_id = run_id
+        super().__init__(f"run {run_id!r}: {what} has been resumed already")
+
+
+class NothingSuspended(RunError):
+    """A resume that names nothing which waits.
+
+    Args:
+        run_id: The run.
+        why: What was looked for, and what waits.
+    """
+
+    def __init__(self, run_id: str, why: str) -> None:
+        self.run_id = run_id
+        super().__init__(f"run {run_id!r} cannot be resumed: {why}")
+
+
+class RunBusy(RunError):
+    """A stored run is being run elsewhere right now. What waits in it still waits: try again when that has ended."""
+
+    def __init__(self, run_id: str) -> None:
+        self.run_id = run_id
+        super().__init__(
+            f"run {run_id!r} is being run elsewhere: resume it once that has ended; if that process died, "
+            "recover the run first"
+        )
+
+
+class UnknownRun(RunError):
+    """A store has no run of that id."""
+
+    def __init__(self, run_id: str) -> None:
+        self.run_id = run_id
+        super().__init__(f"the store has no run {run_id!r}; store.runs() lists those it has")
+
+
+class GraphChanged(RunError):
+    """A stored run belongs to another shape of its workflow than the one it is to continue with."""
+
+    def __init__(self, run_id: str, workflow_id: str) -> None:
+        self.run_id = run_id
+        super().__init__(
+            f"run {run_id!r} was made by another shape of workflow {workflow_id!r} (its fingerprint differs): continue "
+            "it with the old code, or pass allow_changed_graph=True to recover() if what has run still fits"
+        )
+
+
+class StorageError(InterlockError):
+    """A store could not write or read; ``__cause__`` says why."""
+
+
+class JournalConflict(StorageError):
+    """A journal was written to by somebody else since it was read.
+
+    Args:
+        run_id: Whose journal.
+        after: The row that was taken for the last one.
+        last: The row that is.
+    """
+
+    def __init__(self, run_id: str, after: int, last: int) -> None:
+        self.run_id = run_id
+        self.after = after
+        self.last = last
+        super().__init__(
+            f"the journal of run {run_id!r} ends with row {last}, not {after}: somebody else has written to it"
+        )
 
 
 class ModelError(InterlockError):

@@ -12,7 +12,20 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal, NoReturn
 
-__all__ = ["AbortSignal", "CheckRecord", "Latch", "Phase", "Signal", "Tripwire", "Verdict", "Violation"]
+__all__ = [
+    "AbortSignal",
+    "BailSignal",
+    "CheckRecord",
+    "HaltSignal",
+    "Latch",
+    "PauseSignal",
+    "Phase",
+    "Signal",
+    "SuspendSignal",
+    "Tripwire",
+    "Verdict",
+    "Violation",
+]
 
 
 class Phase(StrEnum):
@@ -61,6 +74,40 @@ class AbortSignal(Signal):
         super().__init__(tripwire.reason)
 
 
+class BailSignal(Signal):
+    """Raised by ``ctx.bail()`` after the result was recorded.
+
+    Args:
+        scope: The run of the one workflow that ends; those around it go on.
+    """
+
+    def __init__(self, scope: object) -> None:
+        self.scope = scope
+        super().__init__("a step ended its workflow")
+
+
+class HaltSignal(Signal):
+    """One line of execution cannot go on for now; its siblings can."""
+
+
+class SuspendSignal(HaltSignal):
+    """Raised by ``ctx.suspend()`` after it was recorded; and by what contains a step that waits.
+
+    Args:
+        payload: What the step shows to whoever is to answer.
+        label: A name to answer by.
+    """
+
+    def __init__(self, payload: object = None, label: str | None = None) -> None:
+        self.payload = payload
+        self.label = label
+        super().__init__("a step waits to be resumed")
+
+
+class PauseSignal(HaltSignal):
+    """A run that goes step by step has come to its next step."""
+
+
 class Latch:
     """The one place where a run's first tripwire is written, from any task or thread.
 
@@ -73,6 +120,11 @@ class Latch:
         self._slot: dict[str, Tripwire] = {}
         self._wakers: list[Callable[[], object]] = []
         self.tripwire: Tripwire | None = None
+
+    @property
+    def stopped(self) -> bool:
+        """Whether a tripwire stands."""
+        return self.tripwire is not None
 
     def trip(self, tripwire: Tripwire) -> Tripwire:
         """Record the tripwire unless one stands already; return the one that stands."""

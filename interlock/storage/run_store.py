@@ -1,0 +1,123 @@
+"""What a store of runs must be able to do. It keeps journals: lists of rows that only ever grow.
+
+A journal's rows are numbered from 1 without gaps. Whoever appends says which row it takes for the last one; where that
+is wrong, nothing is written. This one rule is what all claims rest on: of two that start a run, resume it, or go on
+with it at once, one writes the row, and the other is told so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol, runtime_checkable
+
+__all__ = ["JournalRow", "RunStore", "RunSummary"]
+
+
+@dataclass(frozen=True, slots=True)
+class JournalRow:
+    """One row of a run's journal.
+
+    Args:
+        seq: Its number, from 1.
+        type: The type of the event it tells of (``"step-result"``, …).
+        time: Seconds since the epoch.
+        path: The step's path; empty where it is about the whole run.
+        at: The iterations around the step, from the outermost in.
+        data: JSON: objects, lists, strings, numbers, true, false, null.
+    """
+
+    seq: int
+    type: str
+    time: float
+    path: str = ""
+    at: tuple[int, ...] = ()
+    data: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+
+@dataclass(frozen=True, slots=True)
+class RunSummary:
+    """A run, at one glance.
+
+    Args:
+        run_id: The run.
+        workflow_id: Its workflow.
+        status: ``"running"`` (or its process died), ``"success"``, ``"tripwire"``, ``"suspended"``, ``"failed"``,
+            ``"canceled"``, ``"paused"``.
+        started_at, updated_at: Seconds since the epoch, of the first and the last row.
+        rows: How many there are.
+        parent: The run that it was forked from.
+        cancel_asked: Whether somebody has asked for its end and it has not ended yet.
+    """
+
+    run_id: str
+    workflow_id: str
+    status: str
+    started_at: float
+    updated_at: float
+    rows: int
+    parent: str | None = None
+    cancel_asked: bool = False
+
+
+@runtime_checkable
+class RunStore(Protocol):
+    """Keeps journals of runs. It may be used by several tasks and processes at once.
+
+    ``interlock.testing.run_store_conformance`` checks an implementation.
+    """
+
+    async def append(self, run_id: str, after: int, rows: Sequence[JournalRow]) -> bool:
+        """Append rows to a run's journal: all of them, or none.
+
+        When this returns they are kept, also if the process dies.
+
+        Args:
+            run_id: The run; one that has no rows yet begins with ``after=0``.
+            after: The number of the row taken for the last one. The rows are numbered from the next on.
+            rows: At least one.
+
+        Returns:
+            Whether somebody has asked for the run's end (:meth:`ask_to_cancel`).
+
+        Raises:
+            JournalConflict: Another row is the last one; nothing was written.
+            StorageError: It could not be written.
+        """
+        ...
+
+    async def read(self, run_id: str, *, after: int = 0) -> Sequence[JournalRow]:
+        """The rows behind number ``after``, in order; none where there is no such run.
+
+        Raises:
+            StorageError: It could not be read.
+        """
+        ...
+
+    async def runs(self, *, limit: int = 100) -> Sequence[RunSummary]:
+        """The runs there are, the one written to last first.
+
+        Args:
+            limit: How many at most.
+        """
+        ...
+
+    async def ask_to_cancel(self, run_id: str) -> bool:
+        """Ask for a run's end; whoever runs it sees that at its next write.
+
+        Returns:
+            Whether there is such a run.
+        """
+        ...
+
+    async def cancel_asked(self, run_id: str) -> bool:
+        """Whether somebody has asked for the run's end."""
+        ...
+
+    async def delete(self, run_id: str) -> bool:
+        """Forget a run.
+
+        Returns:
+            Whether there was one.
+        """
+        ...
