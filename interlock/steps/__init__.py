@@ -1,7 +1,21 @@
-"""What a step is. Knows nothing of messages, models or agents."""
+"""What a step is. Knows nothing of messages, agents or workflows."""
 
-from interlock.steps.context import StepContext, StepRun
-from interlock.steps.create import create_step, step
+from interlock.steps.context import RunHost, StepContext, StepRun, Turn, TurnNotes
+from interlock.steps.create import StepOptions, create_step, step
+from interlock.steps.retry import RetryPolicy
 from interlock.steps.step import FunctionStep, Step, SupportsStep
 
-__all__ = ["FunctionStep", "Step", "StepContext", "StepRun", "SupportsStep", "create_step", "step"]
+__all__ = [
+    "FunctionStep",
+    "RetryPolicy",
+    "RunHost",
+    "Step",
+    "StepContext",
+    "StepOptions",
+    "StepRun",
+    "SupportsStep",
+    "Turn",
+    "TurnNotes",
+    "create_step",
+    "step",
+]

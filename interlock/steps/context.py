@@ -2,20 +2,92 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar, cast
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, Protocol, TypeVar, cast
 
 from interlock.context import RequestContext
-from interlock.schema import UNSET, Unset
-from interlock.verdict import Latch, Phase, Tripwire
+from interlock.errors import RunError
+from interlock.schema import UNSET, Unset, validate
+from interlock.verdict import BailSignal, Latch, Phase, Signal, SuspendSignal, Tripwire
 
 if TYPE_CHECKING:
     from interlock.steps.step import Step, SupportsStep
 
-__all__ = ["StepContext", "StepRun"]
+__all__ = ["Placed", "RunHost", "StepContext", "StepRun", "Turn", "TurnNotes"]
 
 I_co = TypeVar("I_co", covariant=True)
 T = TypeVar("T")
+
+
+class RunHost(Protocol):
+    """What runs a run, as far as its steps have to do with it."""
+
+    def state_view(self, turn: Turn) -> Any:
+        """The run's state, as the step's schema has it."""
+        ...
+
+    def written(self, turn: Turn, name: str, value: object) -> None:
+        """A step wrote something for whoever reads along."""
+        ...
+
+
+class Placed(Protocol):
+    """What has a place in a graph: a step, a map, a block."""
+
+    @property
+    def step_id(self) -> str:
+        """Its id."""
+        ...
+
+    @property
+    def path(self) -> str:
+        """Its id behind those of the workflows it stands in."""
+        ...
+
+    @property
+    def step(self) -> Step[Any, Any] | None:
+        """The step; None of what is none (a map, a block)."""
+        ...
+
+
+class TurnNotes:
+    """What only few turns of steps have something to say of."""
+
+    __slots__ = ("attempts", "chosen", "deltas", "replayed", "resume_data", "signal", "suspension", "until", "verdict")
+
+    def __init__(self) -> None:
+        self.attempts = 1
+        self.chosen: tuple[str, ...] | None = None
+        self.deltas: list[tuple[str, object]] = []
+        self.replayed = False
+        self.resume_data: object = None
+        self.signal: Signal | None = None
+        self.suspension: Any = None
+        self.until: float | None = None
+        self.verdict: Any = None
+
+
+class Turn:
+    """One time that a step runs.
+
+    Attributes:
+        op: What runs.
+        at: The iterations of the loops and lists around it, from the outermost in, each from 1.
+        notes: What few have; None where there is nothing.
+    """
+
+    __slots__ = ("at", "notes", "op")
+
+    def __init__(self, op: Placed, at: tuple[int, ...] = ()) -> None:
+        self.op = op
+        self.at = at
+        self.notes: TurnNotes | None = None
+
+    def noted(self) -> TurnNotes:
+        """Its notes, to write in."""
+        if self.notes is None:
+            self.notes = TurnNotes()
+        return self.notes
 
 
 class StepRun:
@@ -27,9 +99,13 @@ class StepRun:
         request_context: The caller's.
         latch: Where the first tripwire is written.
         phase: The lifecycle phase, in a workflow of processors.
+        host: What runs it; None where nobody keeps state or reads along.
+
+    Attributes:
+        bailed: What a step ended the workflow with, in a tuple; None as long as none did.
     """
 
-    __slots__ = ("latch", "outputs", "phase", "request_context", "run_id", "run_input")
+    __slots__ = ("_wakers", "bailed", "host", "latch", "outputs", "phase", "request_context", "run_id", "run_input")
 
     def __init__(
         self,
@@ -38,13 +114,42 @@ class StepRun:
         request_context: RequestContext,
         latch: Latch,
         phase: Phase | None = None,
+        host: RunHost | None = None,
     ) -> None:
         self.run_id = run_id
         self.run_input = run_input
         self.request_context = request_context
         self.latch = latch
         self.phase = phase
+        self.host = host
         self.outputs: dict[Step[Any, Any], object] = {}
+        self.bailed: tuple[object] | None = None
+        self._wakers: list[Callable[[], object]] | None = None
+
+    @property
+    def stopped(self) -> bool:
+        """Whether nothing more is to begin: the run was blocked, or a step ended this workflow."""
+        return self.bailed is not None or self.latch.tripwire is not None
+
+    def bail(self, result: object) -> BailSignal:
+        """Record a result that ends the workflow, unless one stands already; gives the signal that unwinds."""
+        if self.bailed is None:
+            self.bailed = (result,)
+        for wake in tuple(self._wakers or ()):
+            wake()
+        return BailSignal(self)
+
+    def watch(self, wake: Callable[[], object]) -> None:
+        """Call ``wake`` when :attr:`stopped` becomes true; at once if it is."""
+        self._wakers = [*(self._wakers or ()), wake]
+        self.latch.watch(wake)
+        if self.bailed is not None:
+            wake()
+
+    def unwatch(self, wake: Callable[[], object]) -> None:
+        """Stop calling ``wake``."""
+        self._wakers = [one for one in self._wakers or () if one is not wake] or None
+        self.latch.unwatch(wake)
 
 
 class StepContext(Generic[I_co]):
@@ -55,17 +160,22 @@ class StepContext(Generic[I_co]):
         step_id: The step's id.
     """
 
-    __slots__ = ("_input", "_run", "step_id")
+    __slots__ = ("_input", "_run", "_turn")
 
-    def __init__(self, value: I_co, run: StepRun, step_id: str) -> None:
+    def __init__(self, value: I_co, run: StepRun, turn: Turn) -> None:
         self._input = value
         self._run = run
-        self.step_id = step_id
+        self._turn = turn
 
     @property
     def input(self) -> I_co:
         """What the step before gave; after ``parallel`` a dict keyed by step id."""
         return self._input
+
+    @property
+    def step_id(self) -> str:
+        """The step's id."""
+        return self._turn.op.step_id
 
     @property
     def run_id(self) -> str:
@@ -74,13 +184,54 @@ class StepContext(Generic[I_co]):
 
     @property
     def run_input(self) -> object:
-        """What the run was started with."""
+        """What the run was started with; in a nested workflow, what that was given."""
         return self._run.run_input
 
     @property
     def request_context(self) -> RequestContext:
         """What the caller handed over."""
         return self._run.request_context
+
+    @property
+    def attempt(self) -> int:
+        """Which attempt this is, from 1."""
+        return self._turn.notes.attempts if self._turn.notes is not None else 1
+
+    @property
+    def iteration(self) -> int:
+        """Which time round of the loop, or which item of the list, from 1; 1 outside of both."""
+        return self._turn.at[-1] if self._turn.at else 1
+
+    @property
+    def resume_data(self) -> Any:
+        """What the run was resumed with for this step; None the first time."""
+        return self._turn.notes.resume_data if self._turn.notes is not None else None
+
+    @property
+    def state(self) -> Any:
+        """The run's state: as the step's ``state_schema`` has it, else as the workflow's; without either a dict.
+
+        A copy: editing it changes nothing, :meth:`set_state` does.
+        """
+        return {} if self._run.host is None else self._run.host.state_view(self._turn)
+
+    def set_state(self, **changes: object) -> None:
+        """Change the run's state. The changes are applied when the step has succeeded, by the keys' reducers.
+
+        Args:
+            **changes: By key. Where the state's schema gives a key a reducer, what is to be added; else the new value.
+        """
+        self._turn.noted().deltas.extend(changes.items())
+
+    def write(self, name: str, data: object) -> None:
+        """Tell something to whoever reads the run's events; a plain call that never waits.
+
+        Args:
+            name: What it is about.
+            data: Anything; in a stored run, something that can be recorded.
+        """
+        if self._run.host is not None:
+            self._run.host.written(self._turn, name, data)
 
     def output_of(self, step: SupportsStep[Any, T], *, default: T | Unset = UNSET) -> T:
         """What a step of this workflow gave earlier in this run.
@@ -120,3 +271,36 @@ class StepContext(Generic[I_co]):
         """
         said = str(reason) if reason is not None else f"stopped by {self.step_id!r}"
         self._run.latch.abort(Tripwire(said, self.step_id, self._run.phase, retry, metadata))
+
+    def bail(self, result: object) -> NoReturn:
+        """End the workflow now with a result, as if its last step had given that; siblings are cancelled.
+
+        In a nested workflow that one ends, and what follows it goes on.
+
+        Args:
+            result: What the workflow gives.
+        """
+        signal = self._turn.noted().signal = self._run.bail(result)
+        raise signal
+
+    def suspend(self, payload: object = None, *, label: str | None = None) -> NoReturn:
+        """Wait for an answer from outside. The step runs again from its start once the run is resumed.
+
+        Siblings in a parallel block go on to their ends; then the run's outcome is ``Suspended``. The next time,
+        :attr:`resume_data` holds the answer.
+
+        Args:
+            payload: What whoever is to answer needs to see.
+            label: A name to answer by, where several steps wait.
+
+        Raises:
+            pydantic.ValidationError: The payload does not fit the step's ``suspend_schema``.
+            RunError: It is no step that asks (a map, a condition), or the workflow runs at a point of an agent's run.
+        """
+        step = self._turn.op.step
+        if step is None or self._run.phase is not None:
+            where = "a step of a workflow of processors" if step is not None else "a map, a condition or a block"
+            raise RunError(f"{self._turn.op.path!r} cannot suspend: {where} has nobody to wait for")
+        signal = SuspendSignal(validate(step.suspend_schema, payload), label)
+        self._turn.noted().signal = signal
+        raise signal

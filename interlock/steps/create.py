@@ -2,21 +2,57 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
-from typing import Any, Protocol, TypeVar, cast, get_args, get_origin, get_type_hints, overload
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Protocol, TypedDict, TypeVar, Unpack, cast, overload
 
 from interlock.errors import DefinitionError
-from interlock.ids import fault_in_id, kebab
-from interlock.schema import UNSET, Unset, fault_in_schema, is_set
+from interlock.ids import fault_in_id
+from interlock.schema import UNSET, fault_in_schema
+from interlock.steps.annotations import annotated_schemas, first_line, name_of
 from interlock.steps.context import StepContext
+from interlock.steps.retry import RetryPolicy
 from interlock.steps.step import FunctionStep, Step, SupportsStep, supports_step
 
-__all__ = ["create_step", "step"]
+__all__ = ["StepOptions", "create_step", "step"]
 
 I = TypeVar("I")  # noqa: E741
 O = TypeVar("O")  # noqa: E741
+
+
+class StepOptions(TypedDict, total=False):
+    """What can be said of a step besides what it is made of.
+
+    Args:
+        id: Default: a function's name in kebab-case, a processor's ``processor:<id>``, others their own id.
+        input_schema: The type of ``ctx.input``; default: from the annotation ``StepContext[T]``.
+        output_schema: The type of what it returns; default: from the return annotation.
+        state_schema: How ``ctx.state`` shows the run's state: a model, dataclass or TypedDict; default: as the
+            workflow's ``state_schema`` has it.
+        resume_schema: The type of what it is resumed with; checked before the run goes on.
+        suspend_schema: The type of what it shows when it waits.
+        retry: How often it is tried again after a failure; default: as its workflow says, else not at all.
+        timeout: Seconds that one attempt may take; default: any number. A function that is not ``async`` cannot be
+            interrupted: it is found to have taken too long once it has returned (``blocking=True`` can be left alone).
+        blocking: Run a function that is not ``async`` in a worker thread, so that others go on meanwhile.
+        description: For people; default: the docstring's first line.
+        metadata: For whoever draws or lists workflows.
+    """
+
+    id: str | None
+    input_schema: object
+    output_schema: object
+    state_schema: object
+    resume_schema: object
+    suspend_schema: object
+    retry: RetryPolicy | None
+    timeout: float | None
+    blocking: bool
+    description: str | None
+    metadata: Mapping[str, object] | None
+
+
+_SCHEMAS = ("input_schema", "output_schema", "state_schema", "resume_schema", "suspend_schema")
 
 
 class StepMaker(Protocol):
@@ -29,79 +65,45 @@ class StepMaker(Protocol):
 
 
 @overload
-def create_step(
-    x: SupportsStep[I, O],
-    *,
-    id: str | None = None,
-    input_schema: object = UNSET,
-    output_schema: object = UNSET,
-    description: str | None = None,
-    metadata: Mapping[str, object] | None = None,
-) -> Step[I, O]: ...
+def create_step(x: SupportsStep[I, O], **options: Unpack[StepOptions]) -> Step[I, O]: ...
 @overload
-def create_step(
-    x: Callable[[StepContext[I]], Awaitable[O]],
-    *,
-    id: str | None = None,
-    input_schema: object = UNSET,
-    output_schema: object = UNSET,
-    description: str | None = None,
-    metadata: Mapping[str, object] | None = None,
-) -> FunctionStep[I, O]: ...
+def create_step(x: Callable[[StepContext[I]], Awaitable[O]], **options: Unpack[StepOptions]) -> FunctionStep[I, O]: ...
 @overload
-def create_step(
-    x: Callable[[StepContext[I]], O],
-    *,
-    id: str | None = None,
-    input_schema: object = UNSET,
-    output_schema: object = UNSET,
-    description: str | None = None,
-    metadata: Mapping[str, object] | None = None,
-) -> FunctionStep[I, O]: ...
-def create_step(
-    x: object,
-    *,
-    id: str | None = None,  # noqa: A002
-    input_schema: object = UNSET,
-    output_schema: object = UNSET,
-    description: str | None = None,
-    metadata: Mapping[str, object] | None = None,
-) -> Step[Any, Any]:
-    """A step made of a function, a processor, a workflow or another step.
+def create_step(x: Callable[[StepContext[I]], O], **options: Unpack[StepOptions]) -> FunctionStep[I, O]: ...
+def create_step(x: object, **options: Unpack[StepOptions]) -> Step[Any, Any]:
+    """A step made of a function, a processor, a tool, an agent, a workflow or another step.
 
     Args:
         x: What it is made of. A function takes one :class:`StepContext`.
-        id: Default: a function's name in kebab-case, a processor's ``processor:<id>``, others their own id.
-        input_schema: The type of ``ctx.input``; default: from the annotation ``StepContext[T]``.
-        output_schema: The type of what it returns; default: from the return annotation.
-        description: For people; default: the docstring's first line.
-        metadata: For whoever draws or lists workflows.
+        **options: See :class:`StepOptions`.
 
     Raises:
-        DefinitionError: It can be no step, the id is no id, or a schema no type.
+        DefinitionError: It can be no step, the id is no id, a schema no type, or a figure out of its range. All faults.
 
     Example:
         >>> shout = create_step(lambda ctx: ctx.input.upper(), id="shout", input_schema=str, output_schema=str)
         >>> shout
         <Step 'shout' (function): str -> str>
     """
+    unknown = sorted(set(options) - set(StepOptions.__annotations__))
+    if unknown:
+        raise TypeError(f"create_step() got an unexpected keyword argument {unknown[0]!r}")
     if supports_step(x):
-        return _from_subject(x, id, input_schema, output_schema, description, metadata)
+        return _with_options(x.as_step(), options)
     if inspect.isclass(x) or not callable(x):
         raise DefinitionError(
-            f"{x!r} can be no step: pass a function, a processor, a workflow or a step"
+            f"{x!r} can be no step: pass a function, a processor, a tool, an agent, a workflow or a step"
             + (f" (an instance: {x.__name__}(…))" if inspect.isclass(x) else "")
         )
-    found_input, found_output = _annotated_schemas(x)
-    _check_schemas(input_schema, output_schema)
-    return FunctionStep(
-        _checked_id(id if id is not None else _name_of(x)),
+    found_input, found_output = annotated_schemas(x)
+    made = FunctionStep[Any, Any](
+        "" if options.get("id") is not None else _checked_id(name_of(x)),
         cast("Callable[[StepContext[Any]], Any]", x),
-        input_schema=found_input if input_schema is UNSET else input_schema,
-        output_schema=found_output if output_schema is UNSET else output_schema,
-        description=description if description is not None else _first_line(x),
-        metadata=metadata,
+        input_schema=found_input,
+        output_schema=found_output,
+        description=first_line(x),
     )
+    return _with_options(made, options)
 
 
 @overload
@@ -109,24 +111,8 @@ def step(function: Callable[[StepContext[I]], Awaitable[O]], /) -> FunctionStep[
 @overload
 def step(function: Callable[[StepContext[I]], O], /) -> FunctionStep[I, O]: ...
 @overload
-def step(
-    *,
-    id: str | None = None,
-    input_schema: object = UNSET,
-    output_schema: object = UNSET,
-    description: str | None = None,
-    metadata: Mapping[str, object] | None = None,
-) -> StepMaker: ...
-def step(
-    function: Callable[[StepContext[Any]], Any] | None = None,
-    /,
-    *,
-    id: str | None = None,  # noqa: A002
-    input_schema: object = UNSET,
-    output_schema: object = UNSET,
-    description: str | None = None,
-    metadata: Mapping[str, object] | None = None,
-) -> object:
+def step(**options: Unpack[StepOptions]) -> StepMaker: ...
+def step(function: Callable[[StepContext[Any]], Any] | None = None, /, **options: Unpack[StepOptions]) -> object:
     """Make a function a step: ``@step``, or ``@step(id=…)`` with the options of :func:`create_step`.
 
     Example:
@@ -138,45 +124,43 @@ def step(
     """
 
     def made(f: Callable[[StepContext[Any]], Any]) -> FunctionStep[Any, Any]:
-        return create_step(
-            f,
-            id=id,
-            input_schema=input_schema,
-            output_schema=output_schema,
-            description=description,
-            metadata=metadata,
-        )
+        return create_step(f, **options)
 
     return made if function is None else made(function)
 
 
-def _from_subject(
-    x: SupportsStep,
-    id: str | None,  # noqa: A002
-    input_schema: object,
-    output_schema: object,
-    description: str | None,
-    metadata: Mapping[str, object] | None,
-) -> Step[Any, Any]:
-    made = x.as_step()
-    _check_schemas(input_schema, output_schema)
-    changes: dict[str, object] = {}
-    if id is not None:
-        changes["id"] = _checked_id(id)
-    for name, value in (("input_schema", input_schema), ("output_schema", output_schema)):
-        if value is not UNSET:
-            changes[name] = value
-    for name, value in (("description", description), ("metadata", metadata)):
-        if value is not None:
-            changes[name] = value
+def _with_options(made: Step[Any, Any], options: StepOptions) -> Step[Any, Any]:
+    """The step itself, or one like it with what was said of it."""
+    given: Mapping[str, object] = options
+    faults = [
+        f"{name}: {fault}" for name in _SCHEMAS if name in given and (fault := fault_in_schema(given[name])) is not None
+    ]
+    faults += _option_faults(made, options)
+    if faults:
+        raise DefinitionError(faults, subject="step")
+    changes: dict[str, object] = {
+        name: value
+        for name, value in options.items()
+        if (value is not UNSET if name in _SCHEMAS else value is not None)
+    }
+    if "id" in changes:
+        changes["id"] = _checked_id(changes["id"])
     return made.altered(**changes) if changes else made
 
 
-def _check_schemas(input_schema: object, output_schema: object) -> None:
-    given = (("input_schema", input_schema), ("output_schema", output_schema))
-    faults = [f"{name}: {fault}" for name, schema in given if (fault := fault_in_schema(schema)) is not None]
-    if faults:
-        raise DefinitionError(faults, subject="step")
+def _option_faults(made: Step[Any, Any], options: StepOptions) -> list[str]:
+    faults: list[str] = []
+    retry: object = options.get("retry")
+    if retry is not None and not isinstance(retry, RetryPolicy):
+        faults.append(f"retry: a RetryPolicy is wanted, RetryPolicy(attempts=…), not {retry!r}")
+    timeout: object = options.get("timeout")
+    if timeout is not None and (
+        isinstance(timeout, bool) or not isinstance(timeout, int | float) or not 0 < timeout < float("inf")
+    ):
+        faults.append(f"timeout: a number of seconds above 0 is wanted, not {timeout!r}")
+    if options.get("blocking") and not (isinstance(made, FunctionStep) and not made.is_async):
+        faults.append("blocking=True is for a function that is not async: others do not block, or run in no thread")
+    return faults
 
 
 def _checked_id(value: object) -> str:
@@ -184,54 +168,3 @@ def _checked_id(value: object) -> str:
     if fault is not None:
         raise DefinitionError(fault, subject="step")
     return cast("str", value)
-
-
-def _name_of(function: object) -> str:
-    while isinstance(function, functools.partial):
-        function = cast("functools.partial[object]", function).func
-    name = getattr(function, "__name__", None)
-    if name == "<lambda>":
-        raise DefinitionError("a lambda has no name: pass id=…", subject="step")
-    return kebab(name if isinstance(name, str) else type(function).__name__)
-
-
-def _first_line(function: object) -> str | None:
-    text = inspect.getdoc(function) if inspect.isroutine(function) else None
-    return text.splitlines()[0] if text else None
-
-
-def _annotated_schemas(function: object) -> tuple[Any, Any]:
-    """The schemas that a function's annotations name; UNSET where they name none or cannot be read."""
-    target = function if inspect.isroutine(function) else type(function).__call__
-    try:
-        hints = get_type_hints(target, include_extras=True)
-    except (NameError, TypeError, AttributeError):  # names known only to type checkers, or local ones
-        return UNSET, UNSET
-    given = _awaited(hints.pop("return", UNSET))
-    _check_parameter(target, hints)
-    contexts = [get_args(h)[0] for h in hints.values() if get_origin(h) is StepContext]
-    wanted = contexts[0] if contexts else UNSET
-    return _no_typevar(wanted), _no_typevar(given)
-
-
-def _check_parameter(function: Any, hints: Mapping[str, Any]) -> None:
-    """Refuse a function that expects its input itself where it is given a context."""
-    name = next((n for n in hints if n != "self"), None)
-    wanted: Any = hints.get(name, Any) if name is not None else Any
-    if is_set(wanted) and isinstance(wanted, type) and StepContext not in wanted.__mro__:
-        raise DefinitionError(
-            f"{getattr(function, '__name__', function)!r} takes {name}: {wanted.__name__}, but it is given "
-            f"one StepContext: write ctx: StepContext[{wanted.__name__}] and read ctx.input",
-            subject="step",
-        )
-
-
-def _awaited(schema: Any) -> Any:
-    """What a ``def`` that returns an awaitable gives once that is awaited, as a step's result is."""
-    if get_origin(schema) in (Awaitable, Coroutine) and get_args(schema):
-        return get_args(schema)[-1]
-    return UNSET if schema in (Awaitable, Coroutine) else schema
-
-
-def _no_typevar(schema: Any) -> Any:
-    return UNSET if isinstance(schema, TypeVar | Unset) else schema

@@ -60,7 +60,9 @@ class RetryPolicy:
             if not isinstance(value, int | float) or not low <= value <= high:
                 faults.append(f"{name} must be a number from {low:g} to {high:g}, not {value!r}")
         if not _is_filter(self.retry_on):
-            faults.append(f"retry_on must be a kind of Exception, a tuple of them, or a function, not {self.retry_on!r}")
+            faults.append(
+                f"retry_on must be a kind of Exception, a tuple of them, or a function, not {self.retry_on!r}"
+            )
         if faults:
             raise DefinitionError(faults, subject="RetryPolicy")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, ClassVar, Generic, Self, TypeGuard
@@ -11,6 +12,7 @@ from typing_extensions import TypeVar
 
 from interlock.schema import UNSET, schema_name
 from interlock.steps.context import StepContext
+from interlock.steps.retry import RetryPolicy
 from interlock.verdict import Phase
 
 __all__ = ["FunctionStep", "Step", "SupportsStep", "supports_step"]
@@ -40,14 +42,26 @@ class Step(SupportsStep[I_contra, O_co]):
 
     Attributes:
         id: Unique in its workflow.
-        kind: What it is made of: ``"function"``, ``"processor"``, ``"workflow"``.
+        kind: What it is made of: ``"function"``, ``"processor"``, ``"workflow"``, ``"agent"``, ``"tool"``.
         input_schema, output_schema: Types; ``UNSET`` where none was given.
         description: For people.
         metadata: For whoever draws or lists workflows.
         subject: What it was made of.
+        retry: How often it is tried again; None: as its workflow says.
+        timeout: Seconds that one attempt may take; None: any number.
+        blocking: Whether its function runs in a worker thread.
+        state_schema: How it sees the run's state; ``UNSET``: as its workflow does.
+        resume_schema: The type of what it is resumed with.
+        suspend_schema: The type of what it shows when it waits.
     """
 
     kind: ClassVar[str]
+    retry: RetryPolicy | None = None
+    timeout: float | None = None
+    blocking: bool = False
+    state_schema: object = UNSET
+    resume_schema: object = UNSET
+    suspend_schema: object = UNSET
 
     def __init__(
         self,
@@ -115,6 +129,14 @@ class FunctionStep(Step[I_contra, O_co]):
             metadata=metadata,
         )
         self.function = function
+
+    @property
+    def is_async(self) -> bool:
+        """Whether the function is a coroutine function."""
+        function: object = self.function
+        return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
+            getattr(function, "__call__", None)  # noqa: B004  (an object with an async __call__)
+        )
 
     def __call__(self, ctx: StepContext[I_contra]) -> O_co | Awaitable[O_co]:
         """The function itself, for calling it in a test of its own."""

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
 from interlock.context import RequestContext
 from interlock.schema import UNSET, schema_name
-from interlock.steps import Step, SupportsStep
+from interlock.steps import RetryPolicy, Step, StepContext, SupportsStep
+from interlock.storage import RunStore
 from interlock.verdict import Phase
 from interlock.workflows.engine import Engine, WorkflowRun, default_engine
 from interlock.workflows.nodes import Plan
-from interlock.workflows.outcome import Outcome
+from interlock.workflows.outcome import Failed, Outcome
 from interlock.workflows.specialise import specialise
 
 if TYPE_CHECKING:
@@ -30,7 +31,11 @@ class Workflow(SupportsStep[I_contra, O_co]):
     Attributes:
         id: Its id.
         plan: What the runtime runs and the drawings show.
-        input_schema, output_schema: Types; ``UNSET`` where none was given.
+        input_schema, output_schema, state_schema: Types; ``UNSET`` where none was given.
+        retry: How often its steps are tried again that say nothing of it themselves.
+        on_start: Called with a context before the first step; what it raises refuses the run.
+        on_finish: Called with the outcome.
+        on_error: Called with the outcome of a run that failed.
         description, metadata: As given.
     """
 
@@ -40,6 +45,11 @@ class Workflow(SupportsStep[I_contra, O_co]):
         *,
         input_schema: object = UNSET,
         output_schema: object = UNSET,
+        state_schema: object = UNSET,
+        retry: RetryPolicy | None = None,
+        on_start: Callable[[StepContext[Any]], object] | None = None,
+        on_finish: Callable[[Outcome[Any]], object] | None = None,
+        on_error: Callable[[Failed], object] | None = None,
         description: str | None = None,
         metadata: Mapping[str, object] | None = None,
     ) -> None:
@@ -47,10 +57,25 @@ class Workflow(SupportsStep[I_contra, O_co]):
         self.plan = plan
         self.input_schema = input_schema
         self.output_schema = output_schema
+        self.state_schema = state_schema
+        self.retry = retry
+        self.on_start = on_start
+        self.on_finish = on_finish
+        self.on_error = on_error
         self.description = description
         self.metadata: Mapping[str, object] = MappingProxyType(dict(metadata or {}))
         self._step = WorkflowStep(self)
         self._phase_plans: dict[Phase, Plan | None] = {}
+        self._fingerprint: str | None = None
+
+    @property
+    def fingerprint(self) -> str:
+        """A stable hash of ids, kinds, edges and schemas; the code of steps is not in it."""
+        if self._fingerprint is None:
+            from interlock.workflows.fingerprint import fingerprint
+
+            self._fingerprint = fingerprint(self)
+        return self._fingerprint
 
     def as_step(self) -> Step[I_contra, O_co]:
         """The step that stands for this workflow in another."""
@@ -62,32 +87,118 @@ class Workflow(SupportsStep[I_contra, O_co]):
             self._phase_plans[phase] = specialise(self.plan, phase)
         return self._phase_plans[phase]
 
-    def create_run(self, run_id: str | None = None, *, engine: Engine | None = None) -> WorkflowRun[I_contra, O_co]:
-        """A run that has not started.
+    def create_run(
+        self, run_id: str | None = None, *, store: RunStore | None = None, engine: Engine | None = None
+    ) -> WorkflowRun[I_contra, O_co]:
+        """A run: one that has not started, or one that the store has, to resume it.
 
         Args:
             run_id: Default: a fresh one.
+            store: Where its journal is kept; without one nothing is written.
             engine: What runs it; default: the library's own.
         """
-        return cast("WorkflowRun[I_contra, O_co]", (engine or default_engine()).create_run(self, run_id))
+        return cast("WorkflowRun[I_contra, O_co]", (engine or default_engine()).create_run(self, run_id, store=store))
 
     async def run(
         self,
         value: I_contra,
         /,
         *,
+        state: object = None,
         request_context: RequestContext | None = None,
     ) -> Outcome[O_co]:
         """Start a fresh run and wait for its outcome; short for ``create_run().start(value)``.
 
         Args:
             value: The workflow's input.
+            state: Where the run's state begins.
             request_context: What steps may read.
 
         Raises:
             pydantic.ValidationError: The input does not fit the schema. Whatever happens inside is an outcome.
         """
-        return await self.create_run().start(value, request_context=request_context)
+        return await self.create_run().start(value, state=state, request_context=request_context)
+
+    async def recover(
+        self,
+        run_id: str,
+        *,
+        store: RunStore,
+        allow_changed_graph: bool = False,
+        request_context: RequestContext | None = None,
+        engine: Engine | None = None,
+    ) -> Outcome[O_co]:
+        """Go on with a stored run whose process died, and wait for its outcome.
+
+        What has finished is taken from the journal and does not run again; a step that was under way begins anew. A
+        run that has ended, or waits to be resumed, is only told of.
+
+        Args:
+            run_id: The run.
+            store: The store that has it.
+            allow_changed_graph: Go on although the workflow has another shape now.
+            request_context: What steps may read; default: what of the first one could be recorded.
+            engine: What runs it; default: the library's own.
+
+        Raises:
+            UnknownRun: The store has no such run.
+            GraphChanged: The workflow has another shape now.
+            RunBusy: This very process is running it right now.
+        """
+        return await (engine or default_engine()).recover(
+            self,
+            run_id,
+            store=store,
+            allow_changed_graph=allow_changed_graph,
+            request_context=request_context,
+        )
+
+    async def time_travel(
+        self,
+        run_id: str,
+        step: SupportsStep | str,
+        *,
+        store: RunStore,
+        new_run_id: str | None = None,
+        input: object = UNSET,  # noqa: A002
+        state: object = None,
+        request_context: RequestContext | None = None,
+        allow_changed_graph: bool = False,
+        engine: Engine | None = None,
+    ) -> Outcome[O_co]:
+        """Run a stored run anew from one of its steps on, as a run of its own, and wait for its outcome.
+
+        What had finished before the step first started is taken over; the step and what follows run. The old run stays
+        as it was; the new one's journal names it as its parent.
+
+        Args:
+            run_id: The old run.
+            step: The step, its id, or its path where it is nested.
+            store: The store that has the old run, and gets the new one.
+            new_run_id: Default: a fresh one.
+            input: What the step is given instead of what it was given.
+            state: What to change of the run's state as it was then, a mapping.
+            request_context: What steps may read; default: what of the old one could be recorded.
+            allow_changed_graph: Do so although the workflow has another shape now.
+            engine: What runs it; default: the library's own.
+
+        Raises:
+            UnknownRun: The store has no such run.
+            RunError: The step did not start in it.
+            GraphChanged: The workflow has another shape now.
+            AlreadyStarted: There is a run of the new id.
+        """
+        return await (engine or default_engine()).time_travel(
+            self,
+            run_id,
+            step,
+            store=store,
+            new_run_id=new_run_id,
+            value=input,
+            state=state,
+            request_context=request_context,
+            allow_changed_graph=allow_changed_graph,
+        )
 
     def to_mermaid(self) -> str:
         """The graph as a Mermaid flowchart."""
@@ -138,6 +249,7 @@ class WorkflowStep(Step[I_contra, O_co]):
             description=workflow.description,
             metadata=workflow.metadata,
         )
+        self.state_schema = workflow.state_schema
         self.workflow = workflow
 
     def acts_in(self, phase: Phase) -> bool:

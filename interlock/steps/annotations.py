@@ -1,0 +1,68 @@
+"""What a function's name, docstring and annotations say about the step it becomes."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Awaitable, Coroutine, Mapping
+from typing import Any, TypeVar, cast, get_args, get_origin, get_type_hints
+
+from interlock.errors import DefinitionError
+from interlock.ids import kebab
+from interlock.schema import UNSET, Unset, is_set
+from interlock.steps.context import StepContext
+
+__all__ = ["annotated_schemas", "first_line", "name_of"]
+
+
+def name_of(function: object) -> str:
+    """The id that a function gives its step."""
+    while isinstance(function, functools.partial):
+        function = cast("functools.partial[object]", function).func
+    name = getattr(function, "__name__", None)
+    if name == "<lambda>":
+        raise DefinitionError("a lambda has no name: pass id=…", subject="step")
+    return kebab(name if isinstance(name, str) else type(function).__name__)
+
+
+def first_line(function: object) -> str | None:
+    """The first line of a function's docstring."""
+    text = inspect.getdoc(function) if inspect.isroutine(function) else None
+    return text.splitlines()[0] if text else None
+
+
+def annotated_schemas(function: object) -> tuple[Any, Any]:
+    """The schemas that a function's annotations name; UNSET where they name none or cannot be read."""
+    target = function if inspect.isroutine(function) else type(function).__call__
+    try:
+        hints = get_type_hints(target, include_extras=True)
+    except (NameError, TypeError, AttributeError):  # names known only to type checkers, or local ones
+        return UNSET, UNSET
+    given = _awaited(hints.pop("return", UNSET))
+    _check_parameter(target, hints)
+    contexts = [get_args(h)[0] for h in hints.values() if get_origin(h) is StepContext]
+    wanted = contexts[0] if contexts else UNSET
+    return _no_typevar(wanted), _no_typevar(given)
+
+
+def _check_parameter(function: Any, hints: Mapping[str, Any]) -> None:
+    """Refuse a function that expects its input itself where it is given a context."""
+    name = next((n for n in hints if n != "self"), None)
+    wanted: Any = hints.get(name, Any) if name is not None else Any
+    if is_set(wanted) and isinstance(wanted, type) and StepContext not in wanted.__mro__:
+        raise DefinitionError(
+            f"{getattr(function, '__name__', function)!r} takes {name}: {wanted.__name__}, but it is given "
+            f"one StepContext: write ctx: StepContext[{wanted.__name__}] and read ctx.input",
+            subject="step",
+        )
+
+
+def _awaited(schema: Any) -> Any:
+    """What a ``def`` that returns an awaitable gives once that is awaited, as a step's result is."""
+    if get_origin(schema) in (Awaitable, Coroutine) and get_args(schema):
+        return get_args(schema)[-1]
+    return UNSET if schema in (Awaitable, Coroutine) else schema
+
+
+def _no_typevar(schema: Any) -> Any:
+    return UNSET if isinstance(schema, TypeVar | Unset) else schema
