@@ -19,12 +19,12 @@ class JournalRow:
     """One row of a run's journal.
 
     Args:
-        seq: Its number, from 1.
+        seq: Its number, from 1. A store numbers what is appended itself, and does not look at this.
         type: The type of the event it tells of (``"step-result"``, …).
         time: Seconds since the epoch.
         path: The step's path; empty where it is about the whole run.
         at: The iterations around the step, from the outermost in.
-        data: JSON: objects, lists, strings, numbers, true, false, null.
+        data: JSON: dicts with strings for keys, lists, strings, finite numbers, True, False, None.
     """
 
     seq: int
@@ -37,7 +37,7 @@ class JournalRow:
 
 @dataclass(frozen=True, slots=True)
 class RunSummary:
-    """A run, at one glance.
+    """A run, at one glance. :func:`summed_up` makes it from the rows.
 
     Args:
         run_id: The run.
@@ -62,32 +62,33 @@ class RunSummary:
 
 @runtime_checkable
 class RunStore(Protocol):
-    """Keeps journals of runs. It may be used by several tasks and processes at once.
+    """Keeps journals of runs. It may be used by several tasks, threads and processes at once.
 
     ``interlock.testing.run_store_conformance`` checks an implementation.
     """
 
     async def append(self, run_id: str, after: int, rows: Sequence[JournalRow]) -> bool:
-        """Append rows to a run's journal: all of them, or none.
+        """Append rows to a run's journal: all of them, or none, also where the caller is cancelled meanwhile.
 
         When this returns they are kept, also if the process dies.
 
         Args:
             run_id: The run; one that has no rows yet begins with ``after=0``.
             after: The number of the row taken for the last one. The rows are numbered from the next on.
-            rows: At least one.
+            rows: At least one. They must not be changed until this returns; later, they may.
 
         Returns:
-            Whether somebody has asked for the run's end (:meth:`ask_to_cancel`).
+            Whether somebody has asked for the run's end (:meth:`ask_to_cancel`), and it has not come with these rows.
 
         Raises:
             JournalConflict: Another row is the last one; nothing was written.
             StorageError: It could not be written.
+            ValueError: There are no rows, or a row's data is no JSON; nothing was written.
         """
         ...
 
     async def read(self, run_id: str, *, after: int = 0) -> Sequence[JournalRow]:
-        """The rows behind number ``after``, in order; none where there is no such run.
+        """The rows behind number ``after``, in order; none where there is no such run. They are the caller's own.
 
         Raises:
             StorageError: It could not be read.
@@ -95,29 +96,42 @@ class RunStore(Protocol):
         ...
 
     async def runs(self, *, limit: int = 100) -> Sequence[RunSummary]:
-        """The runs there are, the one written to last first.
+        """The runs there are, the one whose journal grew last first.
 
         Args:
             limit: How many at most.
+
+        Raises:
+            StorageError: It could not be read.
         """
         ...
 
     async def ask_to_cancel(self, run_id: str) -> bool:
-        """Ask for a run's end; whoever runs it sees that at its next write.
+        """Ask for a run's end; whoever runs it sees that at its next write. Of a run that has ended, nothing comes.
 
         Returns:
             Whether there is such a run.
+
+        Raises:
+            StorageError: It could not be written.
         """
         ...
 
     async def cancel_asked(self, run_id: str) -> bool:
-        """Whether somebody has asked for the run's end."""
+        """Whether somebody has asked for the run's end, and it has not ended since.
+
+        Raises:
+            StorageError: It could not be read.
+        """
         ...
 
     async def delete(self, run_id: str) -> bool:
-        """Forget a run.
+        """Forget a run: its journal, and what was asked of it.
 
         Returns:
             Whether there was one.
+
+        Raises:
+            StorageError: It could not be written.
         """
         ...
