@@ -13,7 +13,9 @@
     │   ├── NothingSuspended       a resume names nothing that waits
     │   ├── RunBusy                another process is running the run right now
     │   ├── UnknownRun             a store has no run of that id
-    │   └── GraphChanged           a stored run belongs to another shape of its workflow
+    │   ├── GraphChanged           a stored run belongs to another shape of its workflow
+    │   ├── UnrecordableValue      a value of a stored run cannot be written to its journal
+    │   └── RecordedError          what a step raised, as a journal tells of it
     ├── StorageError               a store could not write or read
     │   └── JournalConflict        somebody else has written to the same run's journal
     ├── ModelError                 a provider refused, broke off or was not reachable
@@ -44,12 +46,14 @@ __all__ = [
     "MergeConflict",
     "ModelError",
     "NothingSuspended",
+    "RecordedError",
     "RunBusy",
     "RunError",
     "StepFailed",
     "StorageError",
     "ToolError",
     "UnknownRun",
+    "UnrecordableValue",
 ]
 
 
@@ -201,6 +205,39 @@ class GraphChanged(RunError):
             f"run {run_id!r} was made by another shape of workflow {workflow_id!r} (its fingerprint differs): continue "
             "it with the old code, or pass allow_changed_graph=True to recover() if what has run still fits"
         )
+
+
+class UnrecordableValue(RunError):
+    """A value of a run with a store cannot be written to the run's journal.
+
+    Args:
+        place: Where in the value: ``"the output of 'triage'['ticket'].handle"``.
+        why: What is wrong with what is there.
+        hint: What to do about it.
+    """
+
+    def __init__(self, place: str, why: str, *, hint: str | None = None) -> None:
+        self.place = place
+        if hint is None:
+            hint = (
+                "give its class to_json() and from_json(), make it a dataclass or a pydantic model, "
+                "or keep it out of the value"
+            )
+        super().__init__(f"{place} {why}: a journal cannot hold it; {hint}")
+
+
+class RecordedError(RunError):
+    """What a step raised, as the journal of its run tells of it: the error itself does not outlive its process.
+
+    Args:
+        type_name: The class it was of.
+        message: What it said.
+    """
+
+    def __init__(self, type_name: str, message: str) -> None:
+        self.type_name = type_name
+        self.message = message
+        super().__init__(f"{type_name}: {message}" if message else type_name)
 
 
 class StorageError(InterlockError):
