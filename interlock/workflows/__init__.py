@@ -1,34 +1,101 @@
 """Define, check, compile and draw a graph of steps. Runs nothing: that is what the runtime is for."""
 
-from interlock.workflows.builder import WorkflowBuilder, create_workflow
-from interlock.workflows.engine import Engine, WorkflowRun, default_engine, set_default_engine
-from interlock.workflows.nodes import MapNode, MergeNode, NestedNode, Node, ParallelNode, Plan, StepNode, acting_steps
-from interlock.workflows.outcome import Blocked, Canceled, Completed, Failed, Outcome, StepRecord
+from interlock.workflows.builder import WorkflowBuilder
+from interlock.workflows.create import create_workflow
+from interlock.workflows.engine import Engine, EventStream, WorkflowRun, default_engine, set_default_engine
+from interlock.workflows.events import Event, EventType
+from interlock.workflows.nodes import (
+    BranchNode,
+    DagItem,
+    DagNode,
+    ErrorMode,
+    ForeachNode,
+    LoopNode,
+    MapNode,
+    MergeNode,
+    NestedNode,
+    Node,
+    ParallelNode,
+    Plan,
+    SleepNode,
+    StepNode,
+    acting_steps,
+    plans_in,
+    steps_by_path,
+)
+from interlock.workflows.outcome import (
+    Blocked,
+    Canceled,
+    Completed,
+    Failed,
+    Outcome,
+    Paused,
+    StepError,
+    StepRecord,
+    Suspended,
+    Suspension,
+)
+from interlock.workflows.reducers import append
+from interlock.workflows.sources import (
+    Source,
+    from_input,
+    from_request_context,
+    from_run_input,
+    from_state,
+    from_step,
+    template,
+    value,
+)
 from interlock.workflows.specialise import specialise
 from interlock.workflows.workflow import Workflow, WorkflowStep
 
 __all__ = [
     "Blocked",
+    "BranchNode",
     "Canceled",
     "Completed",
+    "DagItem",
+    "DagNode",
     "Engine",
+    "ErrorMode",
+    "Event",
+    "EventStream",
+    "EventType",
     "Failed",
+    "ForeachNode",
+    "LoopNode",
     "MapNode",
     "MergeNode",
     "NestedNode",
     "Node",
     "Outcome",
     "ParallelNode",
+    "Paused",
     "Plan",
+    "SleepNode",
+    "Source",
+    "StepError",
     "StepNode",
     "StepRecord",
+    "Suspended",
+    "Suspension",
     "Workflow",
     "WorkflowBuilder",
     "WorkflowRun",
     "WorkflowStep",
     "acting_steps",
+    "append",
     "create_workflow",
     "default_engine",
+    "from_input",
+    "from_request_context",
+    "from_run_input",
+    "from_state",
+    "from_step",
+    "plans_in",
     "set_default_engine",
     "specialise",
+    "steps_by_path",
+    "template",
+    "value",
 ]

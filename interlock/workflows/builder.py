@@ -2,37 +2,59 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, overload
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypedDict, TypeVar, overload
 
 from interlock.errors import DefinitionError
-from interlock.ids import kebab
-from interlock.schema import UNSET
-from interlock.steps import StepContext, SupportsStep, create_step
+from interlock.steps import RetryPolicy, StepContext, SupportsStep
 from interlock.workflows.check import faults_in
-from interlock.workflows.nodes import MapNode, MergeNode, NestedNode, Node, ParallelNode, Plan, StepNode
-from interlock.workflows.workflow import Workflow, WorkflowStep
+from interlock.workflows.making import (
+    Made,
+    Uncommitted,
+    made_branch,
+    made_foreach,
+    made_loop,
+    made_merge,
+    made_parallel,
+    made_sleep,
+    made_step,
+)
+from interlock.workflows.making_dag import made_dag
+from interlock.workflows.making_map import bound, made_map
+from interlock.workflows.naming import named
+from interlock.workflows.nodes import ErrorMode, Node, Plan
+from interlock.workflows.outcome import Failed, Outcome
+from interlock.workflows.sources import Source
+from interlock.workflows.workflow import Workflow
 
-__all__ = ["WorkflowBuilder", "create_workflow"]
+__all__ = ["WorkflowBuilder", "WorkflowOptions"]
 
 I_contra = TypeVar("I_contra", contravariant=True)
 Cur_co = TypeVar("Cur_co", covariant=True)
 O = TypeVar("O")  # noqa: E741
-I = TypeVar("I")  # noqa: E741
 N = TypeVar("N")
+T = TypeVar("T")
+
+_Steppable: TypeAlias = SupportsStep[T, Any] | Callable[[StepContext[T]], Any]
+_Any: TypeAlias = SupportsStep[Any, Any] | Callable[[StepContext[Any]], Any]
+_Same: TypeAlias = SupportsStep[T, T] | Callable[[StepContext[T]], T | Awaitable[T]]
+_Yes: TypeAlias = Callable[[StepContext[T]], bool | Awaitable[bool]]
 
 
-@dataclass(frozen=True, slots=True)
-class _Heading:
-    """What is said of the workflow as a whole."""
+class WorkflowOptions(TypedDict):
+    """What is said of a workflow as a whole; see :func:`create_workflow`."""
 
-    id: str
-    input_schema: Any
-    output_schema: Any
+    input_schema: object
+    output_schema: object
+    state_schema: object
+    retry: RetryPolicy | None
+    on_start: Callable[[StepContext[Any]], object] | None
+    on_finish: Callable[[Outcome[Any]], object] | None
+    on_error: Callable[[Failed], object] | None
     description: str | None
-    metadata: Mapping[str, object]
+    metadata: Mapping[str, object] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +67,15 @@ class _Link:
     number: int
 
 
-class WorkflowBuilder(Generic[I_contra, Cur_co, O]):
+class WorkflowBuilder(Uncommitted, Generic[I_contra, Cur_co, O]):
     """A workflow being defined. Made by :func:`create_workflow`.
 
     Type parameters: the workflow's input, what flows at this place, the workflow's output.
     """
 
-    def __init__(self, heading: _Heading, last: _Link | None = None) -> None:
-        self._heading = heading
+    def __init__(self, id: str, options: WorkflowOptions, last: _Link | None = None) -> None:  # noqa: A002
+        self.id = id
+        self._options = options
         self._last = last
 
     @overload
@@ -67,91 +90,275 @@ class WorkflowBuilder(Generic[I_contra, Cur_co, O]):
         Args:
             x: A step, processor, workflow, or a function of :class:`StepContext`.
         """
-        return self._with(*self._node(x, f"node {self._count + 1}"))
+        return self._with(made_step(x, self._place()))
 
     def parallel(
-        self, branches: Sequence[SupportsStep[Cur_co, Any] | Callable[[StepContext[Cur_co]], Any]], /
+        self,
+        branches: Sequence[_Steppable[Cur_co]],
+        /,
+        *,
+        join: Literal["all", "any"] | int = "all",
+        on_error: ErrorMode = "fail_fast",
+        concurrency: int | None = None,
+        share: bool = False,
     ) -> WorkflowBuilder[I_contra, dict[str, Any], O]:
         """Run all branches at once, each on its own fork of the input.
 
-        Gives ``{step id: output}`` in list order, whatever order they finish in. The first branch that aborts or fails
-        cancels the others.
+        Gives ``{step id: output}`` in list order, whatever order they finish in.
 
         Args:
             branches: Steps, processors, workflows or functions; their ids are the keys.
+            join: How many are enough: all; ``"any"`` for the first; or a number. The rest are then cancelled, and a
+                branch that fails counts only once too few are left.
+            on_error: What a branch that fails means. ``"fail_fast"``: it cancels the others and fails the run;
+                ``"wait_all"``: the others end first; ``"collect"``: its value is a
+                :class:`~interlock.workflows.StepError` and the run goes on. One that aborts always stops the run.
+            concurrency: How many run at once; None: all.
+            share: Give all branches the input itself. Without it each has a copy of its own, and an input that cannot
+                be copied fails the run.
         """
-        place = f"node {self._count + 1} (parallel)"
-        given = cast("object", branches)
-        if isinstance(given, str | Mapping) or not isinstance(given, Iterable):
-            fault = f"{place}: .parallel() takes a list of steps, not {type(branches).__name__}: .parallel([a, b])"
-            return self._with(ParallelNode("parallel", (Plan(kebab(place), (_unknown(place),)),)), fault)
-        made = [self._node(x, f"{place}, branch {number}") for number, x in enumerate(branches, 1)]
-        arms = tuple(Plan(node.id, (node,)) for node, *_ in made)
-        return self._with(ParallelNode("parallel", arms), *(fault for _, *faults in made for fault in faults))
+        place = self._place("parallel")
+        return self._with(
+            made_parallel(branches, place, join=join, on_error=on_error, concurrency=concurrency, share=share)
+        )
 
-    @overload
-    def map(self, function: Callable[[StepContext[Cur_co]], Awaitable[N]], /) -> WorkflowBuilder[I_contra, N, O]: ...
-    @overload
-    def map(self, function: Callable[[StepContext[Cur_co]], N], /) -> WorkflowBuilder[I_contra, N, O]: ...
-    def map(self, function: Callable[[StepContext[Any]], Any], /) -> WorkflowBuilder[I_contra, Any, O]:
-        """Reshape what flows: what ``function(ctx)`` returns goes on.
+    def branch(
+        self,
+        branches: Sequence[tuple[_Yes[Cur_co], _Steppable[Cur_co] | Sequence[_Any]]],
+        /,
+        *,
+        otherwise: _Steppable[Cur_co] | Sequence[_Any] | None = None,
+        mode: Literal["first", "all"] = "first",
+    ) -> WorkflowBuilder[I_contra, dict[str, Any], O]:
+        """Run what stands beside the condition that holds.
+
+        Gives ``{step id: output}`` of what ran; ``{}`` where no condition holds and nothing is given ``otherwise``.
 
         Args:
-            function: ``def`` or ``async def``; ``ctx.input`` is what flows.
+            branches: Pairs of a condition and what runs then: a step, or a list of steps one after the other, keyed by
+                its last. Conditions are functions of :class:`StepContext`, ``def`` or ``async def``; one that raises
+                fails the run.
+            otherwise: What runs where no condition holds; one or a list likewise.
+            mode: ``"first"``: conditions are asked in order, the first that holds decides; ``"all"``: every step whose
+                condition holds runs, at once.
         """
-        if not callable(cast("object", function)):
-            place = f"node {self._count + 1} (map)"
-            return self._with(_unknown(place), f"{place}: .map() takes a function, not {type(function).__name__}")
-        return self._with(MapNode("map", function))
+        return self._with(made_branch(branches, self._place("branch"), otherwise=otherwise, mode=mode))
 
-    def merge(self, *, prefer: str | SupportsStep | None = None) -> WorkflowBuilder[I_contra, Any, O]:
-        """Join the branches of the parallel block before: every branch's edits, three-way.
+    @overload
+    def map(self, x: Mapping[str, Source | SupportsStep], /) -> WorkflowBuilder[I_contra, dict[str, Any], O]: ...
+    @overload
+    def map(self, x: Callable[[StepContext[Cur_co]], Awaitable[N]], /) -> WorkflowBuilder[I_contra, N, O]: ...
+    @overload
+    def map(self, x: Callable[[StepContext[Cur_co]], N], /) -> WorkflowBuilder[I_contra, N, O]: ...
+    def map(self, x: Any, /) -> WorkflowBuilder[I_contra, Any, O]:
+        """Reshape what flows.
 
-        Edits that do not overlap are all applied. Where they overlap, the one that starts first keeps its replacement
-        (a redaction before a rewrite, one made with ``edit_text`` before a change in place) and the others only delete.
+        Args:
+            x: A function, ``def`` or ``async def``: what it returns goes on, and ``ctx.input`` is what flows. Or a
+                dict of sources (:func:`from_step`, :func:`value`, :func:`template`, …; a step is short for all of what
+                it gave): a dict of what they read goes on.
+        """
+        return self._with(made_map(x, self._place("map")))
+
+    def merge(
+        self, *, prefer: str | SupportsStep | None = None, with_: Callable[[Mapping[str, Any]], Any] | None = None
+    ) -> WorkflowBuilder[I_contra, Any, O]:
+        """Make one value of what the parallel or branch block before gives.
+
+        Of a single branch that ran, its value goes on; of none, the block's input. Values that have forks (contexts of
+        processors) are joined three-way: edits that do not overlap are all applied. Where they overlap, the one that
+        starts first keeps its replacement (a redaction before a rewrite, one made with ``edit_text`` before a change
+        in place) and the others only delete. Plain values of several branches need ``with_``.
 
         Args:
             prefer: The branch (its step id, or the step) that wins where two branches contradict each other; without
                 it that fails the run with ``MergeConflict``.
+            with_: A function of ``{step id: output}`` that gives the value.
         """
-        winner = prefer.as_step().id if isinstance(prefer, SupportsStep) else prefer
-        return self._with(MergeNode("merge", winner))
+        return self._with(made_merge(prefer, with_, self._place("merge")))
+
+    @overload
+    def foreach(
+        self: WorkflowBuilder[I_contra, list[T], O],
+        x: _Steppable[T],
+        /,
+        *,
+        concurrency: int | Callable[[StepContext[list[T]]], int | Awaitable[int]] = 1,
+        on_error: Literal["collect"],
+    ) -> WorkflowBuilder[I_contra, list[Any], O]: ...
+    @overload
+    def foreach(
+        self: WorkflowBuilder[I_contra, list[T], O],
+        x: SupportsStep[T, N],
+        /,
+        *,
+        concurrency: int | Callable[[StepContext[list[T]]], int | Awaitable[int]] = 1,
+        on_error: ErrorMode = "fail_fast",
+    ) -> WorkflowBuilder[I_contra, list[N], O]: ...
+    @overload
+    def foreach(
+        self: WorkflowBuilder[I_contra, list[T], O],
+        x: Callable[[StepContext[T]], Awaitable[N]],
+        /,
+        *,
+        concurrency: int | Callable[[StepContext[list[T]]], int | Awaitable[int]] = 1,
+        on_error: ErrorMode = "fail_fast",
+    ) -> WorkflowBuilder[I_contra, list[N], O]: ...
+    @overload
+    def foreach(
+        self: WorkflowBuilder[I_contra, list[T], O],
+        x: Callable[[StepContext[T]], N],
+        /,
+        *,
+        concurrency: int | Callable[[StepContext[list[T]]], int | Awaitable[int]] = 1,
+        on_error: ErrorMode = "fail_fast",
+    ) -> WorkflowBuilder[I_contra, list[N], O]: ...
+    def foreach(
+        self, x: Any, /, *, concurrency: int | Callable[[Any], Any] = 1, on_error: ErrorMode = "fail_fast"
+    ) -> WorkflowBuilder[I_contra, Any, O]:
+        """Run ``x`` on each item of the list that flows; gives the list of what it gave, in order.
+
+        Args:
+            x: A step, processor, workflow or function.
+            concurrency: How many items at once, or a function of :class:`StepContext` that says so.
+            on_error: What an item that fails means, as in :meth:`parallel`.
+        """
+        return self._with(made_foreach(x, self._place("foreach"), concurrency=concurrency, on_error=on_error))
+
+    @overload
+    def do_while(
+        self: WorkflowBuilder[I_contra, T, O], x: _Same[T], condition: _Yes[T], /, *, max_iterations: int = 1000
+    ) -> WorkflowBuilder[I_contra, T, O]: ...
+    @overload
+    def do_while(
+        self, x: SupportsStep[Cur_co | N, N], condition: _Yes[N], /, *, max_iterations: int = 1000
+    ) -> WorkflowBuilder[I_contra, N, O]: ...
+    @overload
+    def do_while(
+        self,
+        x: Callable[[StepContext[Cur_co | N]], Awaitable[N]],
+        condition: _Yes[N],
+        /,
+        *,
+        max_iterations: int = 1000,
+    ) -> WorkflowBuilder[I_contra, N, O]: ...
+    @overload
+    def do_while(
+        self, x: Callable[[StepContext[Cur_co | N]], N], condition: _Yes[N], /, *, max_iterations: int = 1000
+    ) -> WorkflowBuilder[I_contra, N, O]: ...
+    def do_while(
+        self, x: Any, condition: Callable[[Any], Any], /, *, max_iterations: int = 1000
+    ) -> WorkflowBuilder[I_contra, Any, O]:
+        """Run ``x`` again and again while the condition holds, at least once; gives its last output.
+
+        Args:
+            x: A step, processor, workflow or function. It takes what flows, and later what it gave itself.
+            condition: Asked after each time; its ``ctx.input`` is what ``x`` gave, ``ctx.iteration`` how often it ran.
+            max_iterations: More than this many times is a failure.
+        """
+        place = self._place("do-while")
+        return self._with(made_loop(x, condition, place, until=False, max_iterations=max_iterations))
+
+    @overload
+    def do_until(
+        self: WorkflowBuilder[I_contra, T, O], x: _Same[T], condition: _Yes[T], /, *, max_iterations: int = 1000
+    ) -> WorkflowBuilder[I_contra, T, O]: ...
+    @overload
+    def do_until(
+        self, x: SupportsStep[Cur_co | N, N], condition: _Yes[N], /, *, max_iterations: int = 1000
+    ) -> WorkflowBuilder[I_contra, N, O]: ...
+    @overload
+    def do_until(
+        self,
+        x: Callable[[StepContext[Cur_co | N]], Awaitable[N]],
+        condition: _Yes[N],
+        /,
+        *,
+        max_iterations: int = 1000,
+    ) -> WorkflowBuilder[I_contra, N, O]: ...
+    @overload
+    def do_until(
+        self, x: Callable[[StepContext[Cur_co | N]], N], condition: _Yes[N], /, *, max_iterations: int = 1000
+    ) -> WorkflowBuilder[I_contra, N, O]: ...
+    def do_until(
+        self, x: Any, condition: Callable[[Any], Any], /, *, max_iterations: int = 1000
+    ) -> WorkflowBuilder[I_contra, Any, O]:
+        """Run ``x`` again and again until the condition holds, at least once; gives its last output.
+
+        The arguments are those of :meth:`do_while`.
+        """
+        place = self._place("do-until")
+        return self._with(made_loop(x, condition, place, until=True, max_iterations=max_iterations))
+
+    def dag(self, graph: Mapping[Any, Iterable[_Any | str]], /) -> WorkflowBuilder[I_contra, Any, O]:
+        """Run any graph without cycles; each step starts as soon as those it needs have ended.
+
+        A step that needs none takes what flows, one that needs one takes what that gives, one that needs several takes
+        ``{step id: output}``. What no other step needs goes on: one output, or ``{step id: output}`` of several.
+
+        Args:
+            graph: From each step (or processor, workflow, function) to those it needs: the same objects, or their ids.
+        """
+        return self._with(made_dag(graph, self._place("dag")))
+
+    def sleep(
+        self, seconds: float | Callable[[StepContext[Cur_co]], float | Awaitable[float]], /
+    ) -> WorkflowBuilder[I_contra, Cur_co, O]:
+        """Wait; what flows passes through.
+
+        Args:
+            seconds: How long, or a function of :class:`StepContext` that says so.
+        """
+        return self._with(made_sleep(seconds, self._place("sleep"), until=False))
+
+    def sleep_until(
+        self,
+        time: datetime | float | Callable[[StepContext[Cur_co]], datetime | float | Awaitable[datetime | float]],
+        /,
+    ) -> WorkflowBuilder[I_contra, Cur_co, O]:
+        """Wait until a point in time, not at all where that is past; what flows passes through.
+
+        Args:
+            time: A datetime (local time where it names no zone), seconds since the epoch, or a function of
+                :class:`StepContext` that gives either.
+        """
+        return self._with(made_sleep(time, self._place("sleep-until"), until=True))
 
     def commit(self: WorkflowBuilder[I_contra, O, O]) -> Workflow[I_contra, Cur_co | O]:
         """Check everything and freeze.
 
-        Maps, merges and parallel blocks are named here: ``map``, ``map-2``, …, beside the ids of the steps.
+        What is no step is named here: ``map``, ``map-2``, ``parallel``, …, beside the ids of the steps.
 
         Raises:
             DefinitionError: With every fault found, not only the first.
         """
-        heading, links = self._heading, self._links()
-        plan = Plan(heading.id, _named([link.node for link in links]))
+        links = self._links()
+        nodes, unread = bound(named([link.node for link in links]))
+        plan = Plan(self.id, nodes)
         faults = [fault for link in links for fault in link.faults]
-        faults += faults_in(plan, heading.input_schema, heading.output_schema)
+        faults += faults_in(plan, self._options)
+        faults += unread
         if faults:
-            raise DefinitionError(faults, subject=f"workflow {heading.id!r}")
-        return Workflow(
-            plan,
-            input_schema=heading.input_schema,
-            output_schema=heading.output_schema,
-            description=heading.description,
-            metadata=heading.metadata,
-        )
+            raise DefinitionError(faults, subject=f"workflow {self.id!r}")
+        return Workflow(plan, **self._options)
 
     def __repr__(self) -> str:
-        return f"<WorkflowBuilder {self._heading.id!r}: {self._count} nodes, not committed>"
+        return f"<WorkflowBuilder {self.id!r}: {self._count} nodes, not committed>"
 
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> object:
-            if name in ("run", "create_run", "as_step", "plan", "to_text", "to_mermaid", "to_json", "to_networkx"):
-                raise AttributeError(f"workflow {self._heading.id!r} is not committed: call .commit() before .{name}")
+            if not name.startswith("_") and hasattr(Workflow, name):
+                raise AttributeError(f"workflow {self.id!r} is not committed: call .commit() before .{name}")
             raise AttributeError(f"a workflow builder has no attribute {name!r}")
 
     @property
     def _count(self) -> int:
         return 0 if self._last is None else self._last.number
+
+    def _place(self, kind: str | None = None) -> str:
+        """How the next node is called where something is wrong with it."""
+        return f"node {self._count + 1}" + (f" ({kind})" if kind is not None else "")
 
     def _links(self) -> list[_Link]:
         links: list[_Link] = []
@@ -161,97 +368,5 @@ class WorkflowBuilder(Generic[I_contra, Cur_co, O]):
             link = link.before
         return links[::-1]
 
-    def _node(self, x: object, place: str) -> tuple[Node, *tuple[str, ...]]:
-        """The node that ``x`` can be; where it can be none, one that stands for it and what is wrong with it."""
-        if isinstance(x, WorkflowBuilder):
-            return _unknown(
-                place
-            ), f"{place}: the workflow {x._heading.id!r} is not committed: call .commit() on it first"
-        try:
-            step = create_step(cast("SupportsStep", x))
-        except DefinitionError as error:
-            return _unknown(place), *(f"{place}: {fault}" for fault in error.faults)
-        return (NestedNode(step, step.workflow.plan) if isinstance(step, WorkflowStep) else StepNode(step),)
-
-    def _with(self, node: Node, *faults: str) -> WorkflowBuilder[I_contra, Any, O]:
-        return WorkflowBuilder(self._heading, _Link(self._last, node, faults, self._count + 1))
-
-
-def _unknown(place: str) -> Node:
-    """Stands for what could not be made, so that its neighbours are not blamed for its absence."""
-    return MapNode(kebab(place), lambda ctx: ctx.input)
-
-
-def _named(nodes: Sequence[Node]) -> tuple[Node, ...]:
-    """The nodes with ids for those that are no steps, none of which is a step's."""
-    taken = {arm.id for node in nodes if isinstance(node, ParallelNode) for arm in node.arms}
-    taken |= {node.id for node in nodes if isinstance(node, StepNode | NestedNode)}
-    counts: Counter[str] = Counter()
-    named: list[Node] = []
-    for node in nodes:
-        match node:
-            case StepNode() | NestedNode():
-                named.append(node)
-            case ParallelNode(id=kind) | MapNode(id=kind) | MergeNode(id=kind):
-                counts[kind] += 1
-                while (name := kind if counts[kind] == 1 else f"{kind}-{counts[kind]}") in taken:
-                    counts[kind] += 1
-                named.append(replace(node, id=name))
-    return tuple(named)
-
-
-@overload
-def create_workflow(
-    *,
-    id: str,
-    input_schema: type[I],
-    output_schema: type[O],
-    description: str | None = None,
-    metadata: Mapping[str, object] | None = None,
-) -> WorkflowBuilder[I, I, O]: ...
-@overload
-def create_workflow(
-    *,
-    id: str,
-    input_schema: type[I],
-    description: str | None = None,
-    metadata: Mapping[str, object] | None = None,
-) -> WorkflowBuilder[I, I, Any]: ...
-@overload
-def create_workflow(
-    *,
-    id: str,
-    input_schema: object = UNSET,
-    output_schema: object = UNSET,
-    description: str | None = None,
-    metadata: Mapping[str, object] | None = None,
-) -> WorkflowBuilder[Any, Any, Any]: ...
-def create_workflow(
-    *,
-    id: str,  # noqa: A002
-    input_schema: object = UNSET,
-    output_schema: object = UNSET,
-    description: str | None = None,
-    metadata: Mapping[str, object] | None = None,
-) -> WorkflowBuilder[Any, Any, Any]:
-    """Begin to define a workflow.
-
-    Args:
-        id: Unique where the workflow is nested; no white space, ``.`` or ``/``.
-        input_schema: The type of its input; without one it takes anything. ``ProcessorStepSchema`` makes it a workflow
-            of processors.
-        output_schema: The type of its output.
-        description: For people.
-        metadata: For whoever draws or lists workflows.
-
-    Example:
-        >>> wordy = (
-        ...     create_workflow(id="wordy", input_schema=str, output_schema=int)
-        ...     .then(create_step(lambda ctx: ctx.input.split(), id="split"))
-        ...     .map(lambda ctx: len(ctx.input))
-        ...     .commit()
-        ... )
-        >>> wordy
-        <Workflow 'wordy': 2 nodes, str -> int>
-    """
-    return WorkflowBuilder(_Heading(id, input_schema, output_schema, description, metadata or {}))
+    def _with(self, made: Made) -> WorkflowBuilder[I_contra, Any, O]:
+        return WorkflowBuilder(self.id, self._options, _Link(self._last, made.node, made.faults, self._count + 1))

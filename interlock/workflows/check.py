@@ -2,40 +2,61 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, get_args, get_origin
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from interlock.ids import fault_in_id
-from interlock.schema import UNSET, fault_in_schema, fits, is_set, is_union, schema_name
-from interlock.workflows.nodes import MapNode, MergeNode, NestedNode, Node, ParallelNode, Plan, StepNode
+from interlock.schema import fault_in_schema, is_set
+from interlock.steps import RetryPolicy
+from interlock.workflows.check_edges import edge_faults
+from interlock.workflows.naming import steps_in_scope
+from interlock.workflows.nodes import (
+    BranchNode,
+    DagNode,
+    ForeachNode,
+    LoopNode,
+    NestedNode,
+    Node,
+    ParallelNode,
+    Plan,
+    StepNode,
+    plans_in,
+)
 
-__all__ = ["Keyed", "faults_in"]
+__all__ = ["faults_in"]
 
 
-@dataclass(frozen=True, slots=True)
-class Keyed:
-    """The schema of a parallel block's output: one schema an arm."""
-
-    arms: Mapping[str, Any]
-
-
-def faults_in(plan: Plan, input_schema: Any, output_schema: Any) -> list[str]:
+def faults_in(plan: Plan, options: Mapping[str, Any]) -> list[str]:
     """One sentence a fault; empty where the workflow is sound.
 
     Args:
         plan: The workflow's own plan.
-        input_schema, output_schema: The workflow's.
+        options: What was said of the workflow as a whole, by the names of ``create_workflow``'s arguments.
     """
     faults: list[str] = []
     if (fault := fault_in_id(plan.id)) is not None:
         faults.append(fault)
-    for name, schema in (("input_schema", input_schema), ("output_schema", output_schema)):
-        if (fault := fault_in_schema(schema)) is not None:
-            faults.append(f"{name}: {fault}")
+    faults += _option_faults(options)
     if not plan.nodes:
         faults.append("the workflow has no steps: add one with .then(…), .parallel(…) or .map(…)")
-    return faults + _id_faults(plan) + _edge_faults(plan, input_schema, output_schema)
+    faults += _id_faults(plan)
+    faults += edge_faults(plan, options["input_schema"], options["output_schema"])
+    return faults + _state_faults(plan, options["state_schema"])
+
+
+def _option_faults(options: Mapping[str, Any]) -> list[str]:
+    faults: list[str] = []
+    for name in ("input_schema", "output_schema", "state_schema"):
+        if (fault := fault_in_schema(options[name])) is not None:
+            faults.append(f"{name}: {fault}")
+    retry = options["retry"]
+    if retry is not None and not isinstance(retry, RetryPolicy):
+        faults.append(f"retry: a RetryPolicy is wanted, RetryPolicy(attempts=…), not {retry!r:.80}")
+    for name in ("on_start", "on_finish", "on_error"):
+        given = options[name]
+        if given is not None and (isinstance(given, type) or not callable(given)):
+            faults.append(f"{name}: a function is wanted, def or async def, not {given!r:.80}")
+    return faults
 
 
 def _id_faults(plan: Plan) -> list[str]:
@@ -54,111 +75,58 @@ def _id_faults(plan: Plan) -> list[str]:
     return faults
 
 
-def _placed_ids(plan: Plan) -> list[tuple[str, str]]:
-    """Ids of one scope with where they stand. A nested workflow has a scope of its own."""
-    placed: list[tuple[str, str]] = []
-    for number, node in enumerate(plan.nodes, 1):
-        match node:
-            case StepNode() | NestedNode():
-                placed.append((f"node {number}", node.id))
-            case ParallelNode(arms=arms):
-                placed += [(f"node {number} (parallel), branch {i}", arm.id) for i, arm in enumerate(arms, 1)]
-            case MapNode() | MergeNode():  # named by commit(), so that they stand in nobody's way
-                pass
-    return placed
+def _placed_ids(plan: Plan) -> Iterator[tuple[str, str]]:
+    """Ids of one scope with where they stand. A nested workflow has a scope of its own.
 
-
-def _edge_faults(plan: Plan, input_schema: Any, output_schema: Any) -> list[str]:
-    start = "the workflow's input"
-    faults, current = _along(plan.nodes, input_schema, start)
-    before = repr(plan.nodes[-1].id) if plan.nodes else start
-    if isinstance(current, Keyed):
-        if not _takes_keyed(output_schema, current):
-            faults.append(
-                f"the workflow ends with the output of {before}, which is keyed by step id "
-                f"({', '.join(current.arms)}), but its output_schema is {schema_name(output_schema)}: "
-                "add .map(…) or .merge()"
-            )
-    elif plan.nodes and not fits(current, output_schema):
-        faults.append(f"{before} gives {schema_name(current)} but the output_schema is {schema_name(output_schema)}")
-    return faults
-
-
-def _along(nodes: Sequence[Node], current: Any, before: str) -> tuple[list[str], Any]:
-    """The faults of a chain's edges, and the schema of what it gives.
-
-    Args:
-        nodes: The chain.
-        current: The schema of what goes in.
-        before: What gives that, for the sentence.
+    What is no step is named by commit(), so that it stands in nobody's way.
     """
-    faults: list[str] = []
-    for node in nodes:
-        found, current = _through(node, current, before)
-        faults += found
-        before = repr(node.id)
-    return faults, current
+    for number, node in enumerate(plan.nodes, 1):
+        if isinstance(node, StepNode | NestedNode):
+            yield f"node {number}", node.id
+            continue
+        for place, arm in _arms(node):
+            several = len(arm.nodes) > 1
+            for at, inner in enumerate(arm.nodes, 1):
+                where = f"node {number}{place}" + (f", step {at}" if several else "")
+                yield from ((where, one.id) for one in steps_in_scope(inner))
 
 
-def _through(node: Node, current: Any, before: str) -> tuple[list[str], Any]:
+def _arms(node: Node) -> list[tuple[str, Plan]]:
+    """The plans in a node, each with what its place is called."""
     match node:
-        case StepNode(step=step) | NestedNode(step=step):
-            return _step_edge(step.id, step.input_schema, current, before), step.output_schema
-        case ParallelNode(id=id_, arms=arms):
-            if not arms:
-                return [f"{id_!r} has no branches"], UNSET
-            ways = {arm.id: _along(arm.nodes, current, before) for arm in arms}
-            faults = [fault for found, _ in ways.values() for fault in found]
-            return faults, Keyed({key: given for key, (_, given) in ways.items()})
-        case MergeNode(id=id_, prefer=prefer):
-            return _merge_edge(id_, prefer, current, before)
-        case MapNode():
-            return [], UNSET
-
-
-def _step_edge(step_id: str, wanted: Any, current: Any, before: str) -> list[str]:
-    if isinstance(current, Keyed):
-        if _takes_keyed(wanted, current):
+        case ParallelNode(arms=arms):
+            return [(f" (parallel), branch {i}", arm) for i, arm in enumerate(arms, 1)]
+        case BranchNode(arms=arms, otherwise=otherwise):
+            placed = [(f" (branch), arm {i}", arm) for i, arm in enumerate(arms, 1)]
+            return placed if otherwise is None else [*placed, (" (branch), otherwise", otherwise)]
+        case ForeachNode(body=body):
+            return [(" (foreach)", body)]
+        case LoopNode(body=body, until=until):
+            return [(" (do-until)" if until else " (do-while)", body)]
+        case DagNode(items=items):
+            return [(f" (dag), key {i}", item.plan) for i, item in enumerate(items, 1)]
+        case _:
             return []
-        return [
-            f"{step_id!r} takes {schema_name(wanted)} but {before} gives an output keyed by step id "
-            f"({', '.join(current.arms)}): put .map(…) or .merge() between them"
-        ]
-    if fits(current, wanted):
+
+
+def _state_faults(plan: Plan, state_schema: object) -> list[str]:
+    """What of the state schemas of the workflow, its steps and those of nested workflows cannot stand in one state."""
+    schemas: dict[str, object] = {"the workflow": state_schema} if is_set(state_schema) else {}
+    schemas.update(_state_schemas(plan, ""))
+    if not schemas:
         return []
-    return [f"{step_id!r} takes {schema_name(wanted)} but {before} gives {schema_name(current)}"]
+    from interlock.workflows.state_schema import joined
+
+    return joined(schemas)[1]
 
 
-def _takes_keyed(wanted: Any, given: Keyed) -> bool:
-    """Whether a dict of the arms' outputs can be of this schema."""
-    if not is_set(wanted):
-        return True
-    if _mergeable(wanted):
-        return False
-    key_and_value = get_args(wanted)
-    if get_origin(wanted) in (dict, Mapping) and len(key_and_value) == 2:
-        return fits(str, key_and_value[0]) and all(fits(arm, key_and_value[1]) for arm in given.arms.values())
-    return fits(dict, wanted)
-
-
-def _merge_edge(merge_id: str, prefer: str | None, current: Any, before: str) -> tuple[list[str], Any]:
-    if not isinstance(current, Keyed):
-        return [f"{merge_id!r} must stand right after .parallel(…), but it stands after {before}"], UNSET
-    faults: list[str] = []
-    if prefer is not None and prefer not in current.arms:
-        faults.append(f"{merge_id!r} prefers {prefer!r}, which is none of {', '.join(map(repr, current.arms))}")
-    given = list(current.arms.values())
-    if len(given) == 1:
-        return faults, given[0]
-    plain = [key for key, schema in current.arms.items() if is_set(schema) and not _mergeable(schema)]
-    if plain:
-        faults.append(
-            f"{merge_id!r} cannot join plain values ({', '.join(map(repr, plain))}): use .map(…) to say what continues"
-        )
-    return faults, given[0] if all(g == given[0] for g in given) else UNSET
-
-
-def _mergeable(schema: Any) -> bool:
-    """Whether values of this schema know how to join their forks."""
-    members = get_args(schema) if is_union(schema) else (schema,)
-    return all(callable(getattr(member, "merge_forks", None)) for member in members)
+def _state_schemas(plan: Plan, scope: str) -> Iterator[tuple[str, object]]:
+    """The state schemas of a plan's steps, by who has them."""
+    for node in plan.nodes:
+        inside = scope
+        if isinstance(node, StepNode | NestedNode):
+            inside = f"{scope}{node.id}/"
+            if is_set(node.step.state_schema) and fault_in_schema(node.step.state_schema) is None:
+                yield repr(scope + node.id), node.step.state_schema
+        for inner in plans_in(node):
+            yield from _state_schemas(inner, inside)

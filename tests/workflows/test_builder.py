@@ -154,9 +154,9 @@ def test_what_can_be_no_step_is_told_with_its_place_at_commit() -> None:
 
     unnamed.__name__ = "<lambda>"
     assert faults_of(wrong.then(3).parallel([keep_too, Guard, unnamed])) == [
-        "node 2: 3 can be no step: pass a function, a processor, a workflow or a step",
-        f"node 3 (parallel), branch 2: {Guard!r} can be no step: pass a function, a processor, a workflow or a step "
-        "(an instance: Guard(…))",
+        "node 2: 3 can be no step: pass a function, a processor, a tool, an agent, a workflow or a step",
+        f"node 3 (parallel), branch 2: {Guard!r} can be no step: pass a function, a processor, a tool, an agent, "
+        "a workflow or a step (an instance: Guard(…))",
         "node 3 (parallel), branch 3: a lambda has no name: pass id=…",
     ]
 
@@ -177,7 +177,7 @@ def test_parallel_takes_a_list(branches: Any) -> None:
 
 def test_map_takes_a_function() -> None:
     wrong: Any = create_workflow(id="w")
-    assert faults_of(wrong.map(3)) == ["node 1 (map): .map() takes a function, not int"]
+    assert faults_of(wrong.map(3)) == ["node 1 (map): .map() takes a function or a dict of sources, not int"]
 
 
 def test_the_neighbours_of_a_faulty_step_are_not_blamed() -> None:

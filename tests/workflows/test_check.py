@@ -44,7 +44,7 @@ def test_all_faults_are_told_at_once_and_numbered() -> None:
         "  2. the id 'text' stands twice: at node 1 and at node 2; "
         'give one another id with create_step(x, id="…")\n'
         "  3. 'text' takes str but the workflow's input gives int\n"
-        "  4. 'merge' must stand right after .parallel(…), but it stands after 'text'\n"
+        "  4. 'merge' must stand right after .parallel(…) or .branch(…), but it stands after 'text'\n"
         "  5. 'parallel' has no branches"
     )
 
@@ -159,18 +159,20 @@ def test_a_processor_after_guards_in_parallel_needs_a_merge() -> None:
 
 
 def test_a_merge_stands_right_after_a_block() -> None:
-    fault = "'merge' must stand right after .parallel(…), but it stands after "
+    fault = "'merge' must stand right after .parallel(…) or .branch(…), but it stands after "
     assert faults_of(start().merge()) == [f"{fault}the workflow's input"]
     assert faults_of(start().parallel([typed("a")]).map(lambda ctx: 1).merge()) == [f"{fault}'map'"]
     assert faults_of(start().parallel([typed("a")]).merge().merge()) == [
-        "'merge-2' must stand right after .parallel(…), but it stands after 'merge'"
+        "'merge-2' must stand right after .parallel(…) or .branch(…), but it stands after 'merge'"
     ]
 
 
 def test_plain_values_of_several_branches_cannot_be_merged() -> None:
     arms = [typed("a", int, int), ActingStep("b", schema=Forked), typed("c", int, list[Forked])]
     (fault,) = faults_of(create_workflow(id="w").parallel(arms).merge())
-    assert fault == "'merge' cannot join plain values ('a', 'c'): use .map(…) to say what continues"
+    assert fault == (
+        "'merge' cannot join plain values ('a', 'c'): pass with_=lambda outputs: … to make one of them, or use .map(…)"
+    )
     assert faults_of(start(int, int).parallel([typed("a", int, int)]).merge()) == []
     assert faults_of(start(int).parallel([typed("a"), typed("b")]).merge()) == []
 
