@@ -46,7 +46,7 @@ def faults_in(plan: Plan, options: Mapping[str, Any]) -> list[str]:
 
 def _option_faults(options: Mapping[str, Any]) -> list[str]:
     faults: list[str] = []
-    for name in ("input_schema", "output_schema", "state_schema"):
+    for name in ("input_schema", "output_schema"):
         if (fault := fault_in_schema(options[name])) is not None:
             faults.append(f"{name}: {fault}")
     retry = options["retry"]
@@ -111,8 +111,8 @@ def _arms(node: Node) -> list[tuple[str, Plan]]:
 
 def _state_faults(plan: Plan, state_schema: object) -> list[str]:
     """What of the state schemas of the workflow, its steps and those of nested workflows cannot stand in one state."""
-    schemas: dict[str, object] = {"the workflow": state_schema} if is_set(state_schema) else {}
-    schemas.update(_state_schemas(plan, ""))
+    schemas: list[tuple[str, object]] = [("the workflow", state_schema)] if is_set(state_schema) else []
+    schemas += _state_schemas(plan, "")
     if not schemas:
         return []
     from interlock.workflows.state_schema import joined
@@ -126,7 +126,7 @@ def _state_schemas(plan: Plan, scope: str) -> Iterator[tuple[str, object]]:
         inside = scope
         if isinstance(node, StepNode | NestedNode):
             inside = f"{scope}{node.id}/"
-            if is_set(node.step.state_schema) and fault_in_schema(node.step.state_schema) is None:
+            if is_set(node.step.state_schema):
                 yield repr(scope + node.id), node.step.state_schema
         for inner in plans_in(node):
             yield from _state_schemas(inner, inside)
