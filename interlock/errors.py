@@ -106,7 +106,8 @@ class StepFailed(RunError):
         self.phase = phase
         where = f"step {step_id!r}" + (f" in phase {str(phase)!r}" if phase else "")
         tried = f" (attempt {attempt})" if attempt > 1 else ""
-        super().__init__(f"{where} failed{tried}: {type(cause).__name__}: {cause}")
+        said = str(cause) if isinstance(cause, RecordedError) else f"{type(cause).__name__}: {cause}"
+        super().__init__(f"{where} failed{tried}: {said}")
         self.__cause__ = cause
 
 

@@ -1,12 +1,40 @@
-"""What runs: the executor, runs and their outcomes; the agent, its loop and its lifecycle."""
+"""What runs: the executor, runs, their journals and outcomes; the agent, its loop and its lifecycle."""
 
-from interlock.errors import AlreadyStarted
+from typing import TYPE_CHECKING
+
+from interlock.errors import AlreadyResumed, AlreadyStarted
+from interlock.lazy import lazily
 from interlock.runtime.agent import Agent
 from interlock.runtime.local_engine import LocalEngine
 from interlock.runtime.options import CallOptions, Conversation, PrepareStep, ProcessorList
 from interlock.runtime.result import AgentResult
+from interlock.runtime.run_stream import RunStream
 from interlock.runtime.stream import AgentStream
-from interlock.workflows import Blocked, Canceled, Completed, Failed, Outcome, set_default_engine
+from interlock.storage import RunStore
+from interlock.workflows import set_default_engine
+from interlock.workflows.events import Event
+from interlock.workflows.outcome import (
+    Blocked,
+    Canceled,
+    Completed,
+    Failed,
+    Outcome,
+    Paused,
+    StepError,
+    Suspended,
+    Suspension,
+)
+
+if TYPE_CHECKING:
+    from interlock.storage import MemoryRunStore, SQLiteRunStore
+else:
+    __getattr__ = lazily(
+        __name__,
+        {
+            "MemoryRunStore": "interlock.storage.memory_runs",
+            "SQLiteRunStore": "interlock.storage.sqlite_runs",
+        },
+    )
 
 set_default_engine(LocalEngine())
 
@@ -14,15 +42,25 @@ __all__ = [
     "Agent",
     "AgentResult",
     "AgentStream",
+    "AlreadyResumed",
     "AlreadyStarted",
     "Blocked",
     "CallOptions",
     "Canceled",
     "Completed",
     "Conversation",
+    "Event",
     "Failed",
     "LocalEngine",
+    "MemoryRunStore",
     "Outcome",
+    "Paused",
     "PrepareStep",
     "ProcessorList",
+    "RunStore",
+    "RunStream",
+    "SQLiteRunStore",
+    "StepError",
+    "Suspended",
+    "Suspension",
 ]

@@ -11,7 +11,8 @@ from types import CoroutineType
 from typing import Any, NoReturn, Protocol, cast
 
 from interlock.messages import Chunk
-from interlock.runtime.strand import Execution, close, is_awaitable
+from interlock.runtime.execution import Execution
+from interlock.runtime.strand import close, is_awaitable
 from interlock.verdict import AbortSignal
 
 __all__ = ["ChunkChain", "Flow", "MaybeFlow", "Stage", "as_tuple"]

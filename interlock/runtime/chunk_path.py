@@ -18,7 +18,8 @@ from interlock.processors.stream_context import OutputStreamContext, StreamSoFar
 from interlock.runtime.checks import PointChecks
 from interlock.runtime.chunk_chain import ChunkChain, Flow, MaybeFlow, Stage
 from interlock.runtime.chunk_stages import Arm, BlockStage, FunctionStage, HookStage, Reducer
-from interlock.runtime.strand import Execution, is_awaitable
+from interlock.runtime.execution import Execution
+from interlock.runtime.strand import is_awaitable
 from interlock.steps import FunctionStep, StepRun
 from interlock.verdict import Phase
 from interlock.workflows import MapNode, MergeNode, NestedNode, Node, ParallelNode, Plan, StepNode

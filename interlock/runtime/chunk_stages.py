@@ -14,9 +14,10 @@ from interlock.processors.returns import chunks_returned
 from interlock.processors.stream_context import OutputStreamContext, merge_outs
 from interlock.runtime.checks import why_stopped
 from interlock.runtime.chunk_chain import ChunkChain, Flow, as_tuple
+from interlock.runtime.execution import Execution
 from interlock.runtime.join import join
 from interlock.runtime.operations import BranchOutputs
-from interlock.runtime.strand import Execution, as_failure, close, is_awaitable
+from interlock.runtime.strand import as_failure, close, is_awaitable
 from interlock.steps import StepContext, StepRun
 from interlock.verdict import Phase, Verdict
 

@@ -10,90 +10,112 @@ counted.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from interlock.errors import RunError
-from interlock.verdict import Latch
+from interlock.runtime.join import Growing, Job, Stop
+from interlock.verdict import HaltSignal
 
 __all__ = ["join_tasks"]
-
-Job = Coroutine[Any, Any, Any]
 
 
 class _Tally:
     """How a join stands."""
 
-    __slots__ = ("begun", "done", "failure", "left", "results")
+    __slots__ = ("_loop", "_plain", "begun", "count", "done", "failure", "jobs", "left", "results", "tasks")
 
-    def __init__(self, count: int, done: asyncio.Future[None]) -> None:
+    def __init__(self, jobs: Sequence[Job], loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        self._plain = loop.get_task_factory() is None
         self.begun = 0
-        self.left = count
-        self.results: list[Any] = [None] * count
-        self.done = done
+        self.count = 0
+        self.left = 0
+        self.results: list[Any] = [None] * len(jobs)
+        self.done: asyncio.Future[None] = loop.create_future()
         self.failure: BaseException | None = None
+        self.jobs = list(jobs)
+        self.tasks = [self._task(index, job) for index, job in enumerate(jobs)]
+
+    def add(self, job: Job) -> None:
+        """One more job."""
+        self.jobs.append(job)
+        self.tasks.append(self._task(None, job))
+        if self.done.done():  # the others are being stopped
+            self.tasks[-1].cancel()
+        else:
+            self._loop.call_soon(self.look, self.count)
+
+    def _task(self, index: int | None, job: Job) -> asyncio.Task[None]:
+        self.count += 1
+        self.left += 1
+        if self._plain:  # what the loop itself would do, less its checks
+            return asyncio.Task(self.counted(index, job), loop=self._loop)
+        return self._loop.create_task(self.counted(index, job))
 
     def wake(self) -> None:
         if not self.done.done():
             self.done.set_result(None)
 
-    def look(self) -> None:
-        """Called when every task has had its first turn: one that did not begin was cancelled before it."""
-        if self.begun < len(self.results):
+    def look(self, count: int) -> None:
+        """Called when so many tasks have had their first turn: one that did not begin was cancelled before it."""
+        if self.begun < count and not self.done.done():
             if self.failure is None:
                 self.failure = asyncio.CancelledError()
             self.wake()
 
-    async def counted(self, index: int, job: Job) -> None:
+    async def counted(self, index: int | None, job: Job) -> None:
         """The job, counted."""
         self.begun += 1
         try:
-            self.results[index] = await job
+            result = await job
+        except HaltSignal:
+            pass
         except BaseException as error:
             if self.failure is None:
                 self.failure = error
             self.wake()
+            return
         else:
-            self.left -= 1
-            if not self.left:
-                self.wake()
+            if index is not None:
+                self.results[index] = result
+        self.left -= 1
+        if not self.left:
+            self.wake()
 
 
-async def join_tasks(jobs: Sequence[Job], latch: Latch) -> list[Any]:
+async def join_tasks(jobs: Sequence[Job], stop: Stop, growing: Growing | None) -> list[Any]:
     """:func:`interlock.runtime.join.join` on asyncio."""
     loop = asyncio.get_running_loop()
-    tally = _Tally(len(jobs), loop.create_future())
-    tasks: list[asyncio.Task[None]]
-    if loop.get_task_factory() is None:  # what the loop itself would do, less its checks
-        tasks = [asyncio.Task(tally.counted(index, job), loop=loop) for index, job in enumerate(jobs)]
-    else:
-        tasks = [loop.create_task(tally.counted(index, job)) for index, job in enumerate(jobs)]
-
-    loop.call_soon(tally.look)  # behind the first turns of all tasks
+    tally = _Tally(jobs, loop)
+    if growing is not None:
+        growing(tally.add)
+    loop.call_soon(tally.look, tally.count)  # behind the first turns of all tasks
 
     def wake() -> None:
         loop.call_soon_threadsafe(tally.wake)
 
-    latch.watch(wake)
+    stop.watch(wake)
     canceled: asyncio.CancelledError | None = None
     try:
         await tally.done
     except asyncio.CancelledError as error:
         canceled = error
-    latch.unwatch(wake)
+    stop.unwatch(wake)
     if tally.left:
-        canceled = await _stop(tasks, jobs) or canceled
+        canceled = await _stop(tally) or canceled
     if canceled is not None:
         raise canceled
-    if tally.failure is not None and latch.tripwire is None:
+    if tally.failure is not None and not stop.stopped:
         raise _told(tally.failure)
     return tally.results
 
 
-async def _stop(tasks: Sequence[asyncio.Task[None]], jobs: Sequence[Job]) -> asyncio.CancelledError | None:
+async def _stop(tally: _Tally) -> asyncio.CancelledError | None:
     """Cancel what still runs and wait for it, whatever happens meanwhile; give back an outside cancel that came."""
     canceled: asyncio.CancelledError | None = None
-    rest = {task for task in tasks if not task.done()}
+    tally.wake()
+    rest = {task for task in tally.tasks if not task.done()}
     for task in rest:
         task.cancel()
     while rest:
@@ -101,8 +123,8 @@ async def _stop(tasks: Sequence[asyncio.Task[None]], jobs: Sequence[Job]) -> asy
             await asyncio.wait(rest)
         except asyncio.CancelledError as error:
             canceled = error
-        rest = {task for task in tasks if not task.done()}
-    for job in jobs:
+        rest = {task for task in tally.tasks if not task.done()}
+    for job in tally.jobs:
         job.close()  # one whose task was cancelled before its first step was not begun
     return canceled
 

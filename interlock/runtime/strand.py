@@ -9,92 +9,70 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from types import CoroutineType
-from typing import Any, Protocol, cast
+from typing import Any, ClassVar, NoReturn, cast
 
-from interlock.errors import RunError, StepFailed
-from interlock.processors.base import Processor
-from interlock.processors.seat import RunFacts, Seat
+from interlock.errors import RunError, StepFailed, StorageError
 from interlock.runtime.cancellation import cancelled_itself, interrupts, lonely_cancellation
-from interlock.runtime.checks import PointChecks
-from interlock.steps import StepRun
-from interlock.verdict import AbortSignal, Latch, Phase
+from interlock.runtime.entry import REPLAYED, Entry
+from interlock.runtime.execution import Execution
+from interlock.runtime.run_state import Site
+from interlock.steps import Step, StepRun
+from interlock.verdict import AbortSignal, Latch, Phase, Signal
 
-__all__ = ["Execution", "Operation", "Strand", "abandon", "advance", "as_failure", "close", "drive", "is_awaitable"]
+__all__ = ["Operation", "Strand", "abandon", "advance", "as_failure", "close", "drive", "is_awaitable"]
 
 
-class Execution:
-    """What all strands of one execution of one plan share.
-
-    Args:
-        facts: The run.
-        phase: The lifecycle phase; None for a typed workflow.
-        states: Processor states of the run, by ``id()`` of the processor.
-        checks: Where processors' verdicts are noted.
+class Operation:
+    """What a plan's node has become: something that takes a strand one node further.
 
     Attributes:
-        entries: What each step did, in the order in which steps started.
-        joins: How many joins are running. While there is one, steps and hooks wait in tasks of their own.
-        waiting: Whether the task that runs the execution is itself waiting for a step or hook right now.
+        step_id, path: Its id, alone and behind those of the workflows around it.
+        step: The step it is made of; None of a map or a block.
+        kind: ``"function"``, ``"map"``, ``"parallel"``, ….
+        waits_in_hook: Whether waiting for it means waiting for the user's own code.
+        contains: Whether it runs others.
+        is_step: Whether a run that goes step by step stops before it, and a journal must know of it before it begins.
+        site: The blocks it stands in.
     """
 
-    __slots__ = ("checks", "entries", "facts", "joins", "latch", "phase", "states", "waiting")
+    __slots__ = ("path", "site", "step_id")
+    step: Step[Any, Any] | None = None
+    kind: str = ""
+    waits_in_hook: ClassVar[bool] = False
+    contains: ClassVar[bool] = False
+    is_step: ClassVar[bool] = False
 
-    def __init__(
-        self,
-        facts: RunFacts,
-        phase: Phase | None = None,
-        *,
-        states: dict[int, dict[str, object]] | None = None,
-        checks: PointChecks | None = None,
-    ) -> None:
-        self.facts = facts
-        self.latch: Latch = facts.latch
-        self.phase = phase
-        self.states = states if states is not None else {}
-        self.checks = checks if checks is not None else PointChecks()
-        self.entries: list[Any] = []
-        self.joins = 0
-        self.waiting = False
-
-    async def in_hook(self, awaitable: Awaitable[object]) -> object:
-        """Wait for the user's own code, in the task that runs the execution."""
-        self.waiting = True
-        try:
-            return await awaitable
-        finally:
-            self.waiting = False
-
-    def seat(self, processor: Processor) -> Seat:
-        """A processor's place in this run."""
-        state = self.states.setdefault(id(processor), {})
-        return Seat(processor.id, self.facts, state, processor.on_violation)
-
-    def scope(self, value: object) -> StepRun:
-        """What the steps of one workflow share; a nested workflow has one of its own."""
-        return StepRun(self.facts.run_id, value, self.facts.request_context, self.latch, self.phase)
-
-
-class Operation(Protocol):
-    """What a plan's node has become: something that takes a strand one node further."""
-
-    waits_in_hook: bool
-    """Whether waiting for it means waiting for the user's own code."""
+    def __init__(self, step_id: str, path: str, site: Site = ()) -> None:
+        self.step_id = step_id
+        self.path = path
+        self.site = site
 
     def begin(self, strand: Strand) -> object:
         """Start; give back the result, or something to await that gives it."""
-        ...
+        raise NotImplementedError
 
-    def end(self, strand: Strand, result: object) -> None:
+    def end(self, strand: Strand, result: Any) -> None:
         """Take the result in: set ``strand.value``."""
-        ...
+        strand.entry.succeeded(result)
+        strand.value = result
 
     def failed(self, strand: Strand, error: BaseException) -> BaseException:
         """Note the failure; give back what is to be raised (``error`` itself to let it pass)."""
-        ...
+        told = as_failure(strand.execution.latch, self.path, error, strand.execution.phase, strand.entry)
+        strand.entry.ended_early(told, strand.execution)
+        return told
+
+    def replay(self, strand: Strand, output: Any) -> None:
+        """Take in what it gave before."""
+        strand.value = output
 
     def abandon(self, strand: Strand) -> None:
         """Drop what it waits for inside the awaitable that ``begin`` gave, because nobody will await that."""
         return  # most wait for nothing but that
+
+    def chains(self) -> Sequence[Sequence[Operation]]:
+        """The chains it runs, in list order."""
+        return ()
 
 
 class Strand:
@@ -103,18 +81,77 @@ class Strand:
     Attributes:
         value: What flows.
         index: The operation it stands at.
+        at: The iterations around it.
+        entry: What is noted of the operation it stands at.
+        begun: Whether that operation has begun.
         note: The current operation's own notes.
+        pending: What the current operation awaits inside of what it gave to be awaited, where that is not in ``note``.
+        past_only: Whether it is to go no further than it went before.
     """
 
-    __slots__ = ("execution", "index", "note", "ops", "run", "value")
+    __slots__ = (
+        "at",
+        "begun",
+        "entry",
+        "execution",
+        "index",
+        "note",
+        "ops",
+        "past_only",
+        "pending",
+        "run",
+        "value",
+    )
 
-    def __init__(self, ops: Sequence[Operation], value: Any, execution: Execution, run: StepRun) -> None:
+    def __init__(
+        self,
+        ops: Sequence[Operation],
+        value: Any,
+        execution: Execution,
+        run: StepRun,
+        at: tuple[int, ...] = (),
+        past_only: bool = False,
+    ) -> None:
         self.ops = ops
         self.value = value
         self.execution = execution
         self.run = run
+        self.at = at
+        self.past_only = past_only
         self.index = 0
+        self.begun = True
+        self.entry: Entry = _NO_ENTRY
         self.note: Any = None
+        self.pending: Awaitable[object] | None = None
+
+    @property
+    def ended(self) -> bool:
+        """Whether it is through."""
+        return self.index == len(self.ops)
+
+    def enter(self, op: Operation) -> Entry:
+        """Note that an operation begins."""
+        entry = Entry(op, self.value, self.at)
+        self.entry = entry
+        execution = self.execution
+        execution.entries.append(entry)
+        if execution.tape is not None:
+            execution.tape.entered(self, entry)
+        return entry
+
+    def inner(self, ops: Sequence[Operation], value: Any, *, run: StepRun | None = None) -> Strand:
+        """A strand for a chain that the current operation runs."""
+        return Strand(ops, value, self.execution, run or self.run, self.at, self.past_only)
+
+    def again(self, value: Any, at: tuple[int, ...]) -> None:
+        """Go back to the start of the chain, for another iteration."""
+        self.value = value
+        self.at = at
+        self.index = 0
+
+
+_NO_ENTRY = cast("Entry", None)
+"""Before an operation has begun. Whoever could meet it asks ``begun`` first."""
 
 
 def is_awaitable(value: object) -> bool:
@@ -142,26 +179,29 @@ def abandon(strand: Strand, awaitable: Awaitable[object]) -> None:
 def advance(strand: Strand) -> Awaitable[object] | None:
     """Go on until the strand is through (None) or must wait (what to await)."""
     ops = strand.ops
-    latch = strand.execution.latch
+    execution = strand.execution
+    latch = execution.latch
+    tape = execution.tape
     count = len(ops)
     if latch.tripwire is not None:  # by something that was left running
         raise AbortSignal(latch.tripwire)
     while strand.index < count:
         op = ops[strand.index]
         try:
-            result: Any = op.begin(strand)
+            result: Any = op.begin(strand) if tape is None else tape.begin(op, strand)
             kind: Any = result.__class__
             if kind is CoroutineType or hasattr(kind, "__await__"):
                 waits: Awaitable[object] = result
                 return waits
             if latch.tripwire is not None:
                 raise AbortSignal(latch.tripwire)
-            op.end(strand, result)
+            if tape is None:
+                op.end(strand, result)
+            elif result is not REPLAYED:
+                op.end(strand, result)
+                tape.ended(op, strand)
         except BaseException as error:
-            told = op.failed(strand, error)
-            if told is error:
-                raise
-            raise told from error
+            _fail(strand, op, error)
         strand.index += 1
     return None
 
@@ -175,6 +215,7 @@ async def drive(strand: Strand, awaitable: Awaitable[object] | None = None) -> N
     """
     execution = strand.execution
     latch = execution.latch
+    tape = execution.tape
     if awaitable is None:
         awaitable = advance(strand)
     elif latch.tripwire is not None:  # a sibling was quicker: what has not begun does not begin
@@ -194,26 +235,46 @@ async def drive(strand: Strand, awaitable: Awaitable[object] | None = None) -> N
             if latch.tripwire is not None:
                 raise AbortSignal(latch.tripwire)
             op.end(strand, result)
+            if tape is not None:
+                tape.ended(op, strand)
         except BaseException as error:
-            told = op.failed(strand, error)
-            if told is error:
-                raise
-            raise told from error
+            _fail(strand, op, error)
         strand.index += 1
         awaitable = advance(strand)
 
 
-def as_failure(latch: Latch, path: str, error: BaseException, phase: Phase | None) -> BaseException:
+def _fail(strand: Strand, op: Operation, error: BaseException) -> NoReturn:
+    """Raise what an operation's error becomes."""
+    told = error
+    if strand.begun:
+        told = op.failed(strand, error)
+        tape = strand.execution.tape
+        if tape is not None:
+            tape.failed(op, strand, told)
+    if told is error:
+        raise error
+    raise told from error
+
+
+def as_failure(
+    latch: Latch, path: str, error: BaseException, phase: Phase | None, entry: Entry | None = None
+) -> BaseException:
     """What an error raised inside a step or hook becomes.
 
-    A recorded tripwire makes every error its consequence. Cancellation passes as it is: whoever cancelled must see it.
+    What was recorded before it was raised counts, not the exception: a tripwire, and then a suspension or a bail, make
+    every error their consequence. Cancellation passes as it is: whoever cancelled must see it.
     """
     if not isinstance(error, Exception) and cancelled_itself(error):
         error = lonely_cancellation(error)
-    if isinstance(error, AbortSignal) and latch.tripwire is not None:
-        return error
-    if latch.tripwire is not None and (isinstance(error, BaseExceptionGroup) or not interrupts(error)):
-        return AbortSignal(latch.tripwire)
-    if isinstance(error, RunError) or interrupts(error):
+    if latch.tripwire is not None:
+        if isinstance(error, AbortSignal):
+            return error
+        if isinstance(error, BaseExceptionGroup) or not interrupts(error):
+            return AbortSignal(latch.tripwire)
+    signal = entry.notes.signal if entry is not None and entry.notes is not None else None
+    if signal is not None and (isinstance(error, BaseExceptionGroup) or not interrupts(error)):
+        return signal
+    if isinstance(error, RunError | StorageError | Signal) or interrupts(error):
         return cast("BaseException", error)
-    return StepFailed(path, error, phase=phase)
+    attempt = entry.notes.attempts if entry is not None and entry.notes is not None else 1
+    return StepFailed(path, error, attempt=attempt, phase=phase)

@@ -53,18 +53,30 @@ class Placed(Protocol):
 class TurnNotes:
     """What only few turns of steps have something to say of."""
 
-    __slots__ = ("attempts", "chosen", "deltas", "replayed", "resume_data", "signal", "suspension", "until", "verdict")
+    __slots__ = (
+        "answers",
+        "attempts",
+        "chosen",
+        "deltas",
+        "replayed",
+        "resume_data",
+        "signal",
+        "stale",
+        "suspension",
+        "until",
+    )
 
     def __init__(self) -> None:
         self.attempts = 1
-        self.chosen: tuple[str, ...] | None = None
         self.deltas: list[tuple[str, object]] = []
-        self.replayed = False
-        self.resume_data: object = None
         self.signal: Signal | None = None
         self.suspension: Any = None
-        self.until: float | None = None
-        self.verdict: Any = None
+        self.resume_data: object = None
+        self.chosen: tuple[str, ...] | None = None  # of a block: the arms
+        self.answers: list[bool] = []  # of a loop: whether it went on, by iteration
+        self.until: float | None = None  # of a wait: seconds since the epoch
+        self.replayed = False  # it tells of what happened before the run was continued
+        self.stale = False  # it belongs to an attempt that failed
 
 
 class Turn:

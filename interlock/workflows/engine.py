@@ -21,8 +21,12 @@ I_contra = TypeVar("I_contra", contravariant=True)
 O_co = TypeVar("O_co", covariant=True)
 
 
-class EventStream(AsyncIterator[Event], Protocol[O_co]):
+class EventStream(Protocol[O_co]):
     """A run's events as they come, the last of which is ``workflow-finish``."""
+
+    def __aiter__(self) -> AsyncIterator[Event]: ...
+
+    async def __anext__(self) -> Event: ...
 
     async def outcome(self) -> Outcome[O_co]:
         """Wait for the run's end, and say how it ended; events that nobody has read are dropped."""

@@ -81,7 +81,7 @@ class ParallelNode:
         join: How many arms are enough; None: all.
         on_error: What a failed arm means.
         concurrency: How many arms run at once; None: all.
-        share: Whether arms get the input itself where it cannot be copied.
+        share: Whether arms get a plain input itself, uncopied.
     """
 
     id: str

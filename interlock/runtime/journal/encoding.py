@@ -217,6 +217,10 @@ def _leaf(kind: type[Any]) -> Leaf | None:
     return of_module(kind) if of_module is not None else None
 
 
+def _message_to_json(message: Message) -> JSON:
+    return list_to_json([message], (), ())["messages"][0]
+
+
 def _member(value: Enum) -> Any:
     kind = type(value)
     if isinstance(value, Flag):

@@ -1,0 +1,121 @@
+"""What all lines of one execution of one plan share."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+from typing import TYPE_CHECKING, Any
+
+from interlock.ids import new_id
+from interlock.processors.base import Processor
+from interlock.processors.seat import RunFacts, Seat
+from interlock.runtime.checks import PointChecks
+from interlock.runtime.run_state import RunState
+from interlock.steps import StepRun, Turn
+from interlock.verdict import Latch, Phase, SuspendSignal
+from interlock.workflows.outcome import Suspension
+
+if TYPE_CHECKING:
+    from interlock.runtime.entry import Entry
+    from interlock.runtime.journal.tape import Tape
+
+__all__ = ["Execution"]
+
+
+class Execution:
+    """What all strands of one execution of one plan share.
+
+    Args:
+        facts: The run.
+        phase: The lifecycle phase; None for a typed workflow.
+        states: Processor states of the run, by ``id()`` of the processor.
+        checks: Where processors' verdicts are noted.
+        tape: Who is told what happens, and knows what has happened before; None: nobody watches.
+        state: The run's state; None: an empty one is made when a step first asks.
+
+    Attributes:
+        entries: What each step did, in the order in which steps started.
+        joins: How many joins are running. While there is one, steps and hooks wait in tasks of their own.
+        waiting: Whether the task that runs the execution is itself waiting for a step or hook right now.
+        suspensions: What waits to be resumed.
+    """
+
+    __slots__ = (
+        "_state",
+        "checks",
+        "entries",
+        "facts",
+        "joins",
+        "latch",
+        "phase",
+        "states",
+        "suspensions",
+        "tape",
+        "waiting",
+    )
+
+    def __init__(
+        self,
+        facts: RunFacts,
+        phase: Phase | None = None,
+        *,
+        states: dict[int, dict[str, object]] | None = None,
+        checks: PointChecks | None = None,
+        tape: Tape | None = None,
+        state: RunState | None = None,
+    ) -> None:
+        self.facts = facts
+        self.latch: Latch = facts.latch
+        self.phase = phase
+        self.states = states if states is not None else {}
+        self.checks = checks if checks is not None else PointChecks()
+        self.tape = tape
+        self.entries: list[Entry] = []
+        self.joins = 0
+        self.waiting = False
+        self.suspensions: list[Suspension] = []
+        self._state = state
+
+    async def in_hook(self, awaitable: Awaitable[object]) -> object:
+        """Wait for the user's own code, in the task that runs the execution."""
+        self.waiting = True
+        try:
+            return await awaitable
+        finally:
+            self.waiting = False
+
+    def seat(self, processor: Processor) -> Seat:
+        """A processor's place in this run."""
+        state = self.states.setdefault(id(processor), {})
+        return Seat(processor.id, self.facts, state, processor.on_violation)
+
+    def scope(self, value: object) -> StepRun:
+        """What the steps of one workflow share; a nested workflow has one of its own."""
+        return StepRun(self.facts.run_id, value, self.facts.request_context, self.latch, self.phase, self)
+
+    @property
+    def state(self) -> RunState:
+        """The run's state."""
+        if self._state is None:
+            self._state = RunState()
+        return self._state
+
+    @property
+    def known_state(self) -> RunState | None:
+        """The run's state, where somebody had to do with it."""
+        return self._state
+
+    def state_view(self, turn: Turn) -> Any:
+        """The run's state, as the step's schema has it."""
+        return self.state.view(turn.op.step)
+
+    def written(self, turn: Turn, name: str, value: object) -> None:
+        """A step wrote something for whoever reads along."""
+        if self.tape is not None:
+            self.tape.written(turn, name, value)
+
+    def suspend(self, turn: Turn, signal: SuspendSignal) -> None:
+        """Note that a step waits to be resumed."""
+        index = turn.at[-1] - 1 if turn.at else None
+        made = Suspension(turn.op.step_id, turn.op.path, signal.label, signal.payload, new_id("wait"), index)
+        turn.noted().suspension = made
+        self.suspensions.append(made)

@@ -1,0 +1,250 @@
+"""What a journal tells of a run: how far it came, what each step did, what waits, how it ended."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from time import perf_counter, time
+from typing import Any, cast
+
+from interlock.errors import InterlockError, UnknownRun
+from interlock.runtime.entry import Entry, Key
+from interlock.runtime.journal.past import Past
+from interlock.runtime.journal.rows import RowForm
+from interlock.runtime.run_state import Absolute
+from interlock.runtime.strand import Operation
+from interlock.storage import JournalRow, RunStore
+from interlock.verdict import Tripwire
+from interlock.workflows.outcome import (
+    Blocked,
+    Canceled,
+    Completed,
+    Failed,
+    Outcome,
+    Paused,
+    StepRecord,
+    Suspended,
+    Suspension,
+)
+
+__all__ = ["History", "RunHistory"]
+
+
+class _StoredPlace(Operation):
+    """Stands for the operation that a row tells of."""
+
+    __slots__ = ("kind",)
+
+    def __init__(self, path: str, kind: str) -> None:
+        super().__init__(path.rpartition("/")[2], path)
+        self.kind = kind
+
+
+class History:
+    """A run as its journal tells it.
+
+    Args:
+        run_id: The run.
+        rows: Its journal, from the first row on.
+        form: How values were made JSON.
+
+    Attributes:
+        status: ``"running"`` where it neither ended nor stands still; else that of its last end.
+        seq: The number of the last row.
+        workflow_id, input, request_context, fingerprint, parent: As the run was started with (the fingerprint: or
+            recovered).
+        state: The state it began with.
+        deltas: What its steps changed of that, in order.
+        entries: What each turn did, in the order in which they started.
+        answered: The suspensions that have been answered, by token.
+        tripwire: What stopped it.
+        started_at, updated_at: Seconds since the epoch, of the first and the last row.
+    """
+
+    def __init__(self, run_id: str, rows: Sequence[JournalRow], form: RowForm) -> None:
+        self.run_id = run_id
+        self.status = "running"
+        self.seq = 0
+        self.workflow_id = ""
+        self.input: Any = None
+        self.state: Mapping[str, object] = {}
+        self.request_context: Mapping[str, object] = {}
+        self.fingerprint = ""
+        self.parent: Mapping[str, Any] | None = None
+        self.deltas: list[tuple[str, object]] = []
+        self.entries: list[Entry] = []
+        self.answered: dict[str, Suspension] = {}
+        self.tripwire: Tripwire | None = None
+        self.started_at = rows[0].time if rows else 0.0
+        self.updated_at = self.started_at
+        self._by_key: dict[Key, Entry] = {}
+        self._finish: Mapping[str, Any] = {}
+        for row in rows:
+            self._take(row, form.data(row))
+
+    @property
+    def suspensions(self) -> list[Suspension]:
+        """What waits to be resumed."""
+        return [
+            entry.notes.suspension
+            for entry in self._by_key.values()
+            if entry.status == "suspended" and entry.notes is not None and entry.notes.suspension is not None
+        ]
+
+    @property
+    def steps(self) -> list[StepRecord]:
+        """What each step did, in the order in which they started."""
+        return [entry.record() for entry in self.entries]
+
+    def past(self) -> Past:
+        """The same for a run that goes on."""
+        past = Past(self._by_key.values(), self.tripwire)
+        if self.parent is not None and "input" in self.parent:
+            past.given[(self.parent["step"], tuple(self.parent["at"]))] = self.parent["input"]
+        return past
+
+    def outcome(self) -> Outcome[Any] | Paused | None:
+        """How it ended or why it stands still; None while it is running, or where its process died."""
+        told = {
+            "run_id": self.run_id,
+            "steps": self.steps,
+            "state": self._finish.get("state", {}),
+            "duration": float(self._finish.get("duration", 0.0)),
+        }
+        match self.status:
+            case "success":
+                return Completed(self._finish.get("output"), **told)
+            case "tripwire":
+                return Blocked(cast("Tripwire", self._finish.get("tripwire")), **told)
+            case "suspended":
+                return Suspended(self.suspensions, **told)
+            case "failed":
+                error: object = self._finish.get("error")
+                known = error if isinstance(error, Exception) else InterlockError("the run failed")
+                return Failed(known, **told)
+            case "canceled":
+                return Canceled(**told)
+            case "paused":
+                return Paused(tuple(cast("Sequence[str]", self._finish.get("next", ()))), **told)
+            case _:
+                return None
+
+    def _take(self, row: JournalRow, data: Mapping[str, Any]) -> None:
+        self.seq = row.seq
+        self.updated_at = row.time
+        key = (row.path, row.at)
+        match row.type:
+            case "workflow-start":
+                self.workflow_id = data.get("workflow", "")
+                self.input = data.get("input")
+                self.state = data.get("state") or {}
+                self.request_context = data.get("request_context") or {}
+                self.fingerprint = data.get("fingerprint", "")
+                self.parent = data.get("parent")
+            case "workflow-recover":
+                self.status = "running"
+                self.fingerprint = data.get("fingerprint", "")
+            case "workflow-resume":
+                self.status = "running"
+                self._resume(data)
+            case "workflow-finish":
+                self.status = data["status"]
+                self._finish = data
+            case "step-start":
+                self._start(key, row, data)
+            case "step-result":
+                self._result(self._entry(key, row), data)
+            case "step-suspended":
+                self._suspend(self._entry(key, row), data)
+            case "step-retry":
+                self._retry(self._entry(key, row), data)
+            case "branch-chosen":
+                self._entry(key, row).noted().chosen = tuple(data["chosen"])
+            case "loop-progress":
+                answers = self._entry(key, row).noted().answers
+                if data["iteration"] > len(answers):
+                    answers.append(data["again"])
+            case "sleep":
+                self._entry(key, row).noted().until = data["until"]
+            case "state-changed" if data.get("set"):
+                self.deltas += [(name, Absolute(value)) for name, value in data["state"].items()]
+            case _:  # what a step wrote, progress, values of the state: for readers only
+                pass
+
+    def _entry(self, key: Key, row: JournalRow) -> Entry:
+        """What is known of a turn; a row without a start before it makes one."""
+        if key not in self._by_key:
+            self._start(key, row, {})
+        return self._by_key[key]
+
+    def _start(self, key: Key, row: JournalRow, data: Mapping[str, Any]) -> None:
+        before = self._by_key.get(key)
+        entry = Entry(_StoredPlace(row.path, data.get("kind", "")), data.get("input"), row.at)
+        entry.status = "unfinished"
+        if before is not None and before.status not in ("success", "failed", "bailed"):
+            entry.notes = before.notes
+            self.entries[self.entries.index(before)] = entry
+        else:
+            self.entries.append(entry)
+        entry.began = perf_counter() - (time() - row.time)
+        self._by_key[key] = entry
+
+    def _result(self, entry: Entry, data: Mapping[str, Any]) -> None:
+        entry.status = data["status"]
+        entry.output = data.get("output")
+        entry.error = data.get("error")
+        entry.duration = data.get("duration", 0.0)
+        entry.verdict = data.get("verdict")
+        self.tripwire = self.tripwire or data.get("tripwire")
+        notes = entry.noted()
+        notes.attempts = data.get("attempts", notes.attempts)
+        if data.get("chosen") is not None:
+            notes.chosen = tuple(data["chosen"])
+        if data.get("state"):
+            notes.deltas = [(name, delta) for name, delta in data["state"]]
+            self.deltas += notes.deltas
+
+    def _suspend(self, entry: Entry, data: Mapping[str, Any]) -> None:
+        entry.status = "suspended"
+        entry.noted().suspension = Suspension(
+            entry.op.step_id, entry.op.path, data.get("label"), data.get("payload"), data["token"], data.get("index")
+        )
+
+    def _resume(self, data: Mapping[str, Any]) -> None:
+        for entry in self._by_key.values():
+            notes = entry.notes
+            if notes is not None and notes.suspension is not None and notes.suspension.token == data["token"]:
+                self.answered[data["token"]] = notes.suspension
+                notes.suspension = None
+                notes.resume_data = data.get("resume_data")
+                entry.status = "unfinished"
+
+    def _retry(self, entry: Entry, data: Mapping[str, Any]) -> None:
+        entry.noted().attempts = data["attempt"] + 1
+        entry.error = data.get("error")
+        path, at = entry.op.path, entry.at
+        for key in [k for k in self._by_key if k[0].startswith(f"{path}/") and k[1][: len(at)] == at]:
+            del self._by_key[key]
+
+
+class RunHistory:
+    """Reading runs back from a store.
+
+    Args:
+        store: The store.
+        form: How values were made JSON.
+    """
+
+    def __init__(self, store: RunStore, form: RowForm) -> None:
+        self._store = store
+        self._form = form
+
+    async def read(self, run_id: str) -> History:
+        """A run.
+
+        Raises:
+            UnknownRun: The store has none of that id.
+        """
+        rows = await self._store.read(run_id)
+        if not rows:
+            raise UnknownRun(run_id)
+        return History(run_id, rows, self._form)

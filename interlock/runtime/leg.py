@@ -1,0 +1,247 @@
+"""One leg of a run: from where it stands to its end, or to where it can go no further for now."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from time import perf_counter
+from typing import Any, cast
+
+import anyio
+
+from interlock.errors import StepFailed
+from interlock.processors.seat import RunFacts
+from interlock.runtime.checks import why_stopped
+from interlock.runtime.entry import Entry
+from interlock.runtime.execution import Execution
+from interlock.runtime.journal.tape import Tape
+from interlock.runtime.journal.writer import JournalWriter
+from interlock.runtime.lower import hooks_in
+from interlock.runtime.records import Records
+from interlock.runtime.run_state import RunState
+from interlock.runtime.strand import Operation, Strand, advance, drive, is_awaitable
+from interlock.runtime.watchdog import Watchdog, watchdog
+from interlock.schema import validate
+from interlock.steps import StepContext, Turn
+from interlock.tracing import warn
+from interlock.verdict import AbortSignal, BailSignal, HaltSignal, Phase
+from interlock.workflows import Workflow
+from interlock.workflows.outcome import Blocked, Canceled, Completed, Failed, Outcome, Paused, Suspended, Suspension
+
+__all__ = ["Leg"]
+
+
+class Leg:
+    """One leg of a run.
+
+    Args:
+        workflow: The workflow.
+        ops: What it is at this phase.
+        facts: The run.
+        value: Its input.
+        phase: The lifecycle phase; None for a typed workflow.
+        state: The run's state; None: there is none yet.
+        tape: Who watches; None: nobody.
+        writer: Keeps the journal; None: there is none.
+        first: Whether it is the run's first.
+    """
+
+    def __init__(
+        self,
+        workflow: Workflow[Any, Any],
+        ops: Sequence[Operation],
+        facts: RunFacts,
+        value: object,
+        phase: Phase | None,
+        *,
+        state: RunState | None = None,
+        tape: Tape | None = None,
+        writer: JournalWriter | None = None,
+        first: bool = True,
+    ) -> None:
+        self._workflow = workflow
+        self._execution = Execution(facts, phase, tape=tape, state=state)
+        self._strand = Strand(ops, value, self._execution, self._execution.scope(value))
+        self._tape = tape
+        self._writer = writer
+        self._first = first
+        self._canceled = False
+        self._through = False
+        self._halted = False
+        self._watchdog: Watchdog | None = None
+
+    @property
+    def entries(self) -> Sequence[Entry]:
+        """What each step did."""
+        return self._execution.entries
+
+    @property
+    def suspensions(self) -> Sequence[Suspension]:
+        """What waits."""
+        return self._execution.suspensions
+
+    @property
+    def state(self) -> RunState | None:
+        """The run's state, where a step had to do with it."""
+        return self._execution.known_state
+
+    def cancel(self) -> None:
+        """Stop it. Does nothing once it has ended."""
+        self._canceled = True
+        if self._watchdog is not None:
+            self._watchdog.cancel()
+
+    async def run(self) -> Outcome[Any] | Paused:
+        """Go as far as it goes."""
+        if self._writer is None:
+            return await self._go()
+        interrupt: BaseException | None = None
+        outcome: Outcome[Any] | Paused | None = None
+        async with anyio.create_task_group() as group:
+            group.start_soon(self._writer.run)
+            try:
+                outcome = await self._go()
+                await self._writer.flushed()
+            except Exception as error:  # the store's, or a value that no journal holds
+                outcome = Failed(error, **self._told(0.0))
+            except BaseException as error:  # would be wrapped by the group
+                interrupt = error
+            group.cancel_scope.cancel()
+        if interrupt is not None:
+            raise interrupt
+        return cast("Outcome[Any]", outcome)
+
+    async def _go(self) -> Outcome[Any] | Paused:
+        began = perf_counter()
+        error: BaseException | None = None
+        if not self._canceled:
+            error = await self._drive()
+        outcome = self._outcome(error, perf_counter() - began)
+        if not isinstance(outcome, Suspended | Paused):
+            outcome = await self._call_back(outcome)
+        if self._tape is not None:
+            self._tape.note("workflow-finish", {"outcome": outcome})
+        return outcome
+
+    async def _drive(self) -> BaseException | None:
+        """Take the strand as far as it goes; give back what ended it early."""
+        strand, execution = self._strand, self._execution
+        try:
+            waits: Awaitable[object] | None
+            if self._first and self._workflow.on_start is not None:
+                waits = self._started()
+            else:
+                waits = advance(strand)
+            if waits is None:
+                self._through = True
+                return self._fault_in_output()
+            with watchdog(execution.latch, lambda: execution.waiting) as self._watchdog:
+                if self._canceled:  # by a step, before anything was awaited
+                    self._watchdog.cancel()
+                if strand.index == 0 and self._first and self._workflow.on_start is not None:
+                    await waits
+                    await drive(strand)
+                else:
+                    await drive(strand, waits)
+                self._through = True
+        except BailSignal:
+            if strand.run.bailed is not None:
+                strand.value = strand.run.bailed[0]
+                self._through = True
+        except HaltSignal:
+            self._halted = True
+        except (Exception, AbortSignal) as error:
+            return error
+        finally:
+            self._watchdog = None
+        return self._fault_in_output() if self._through else None
+
+    async def _started(self) -> None:
+        """Call ``on_start``."""
+        strand = self._strand
+        turn = Turn(_Whole(self._workflow.id))
+        try:
+            given = cast("Callable[[StepContext[Any]], object]", self._workflow.on_start)(
+                StepContext(strand.value, strand.run, turn)
+            )
+            if is_awaitable(given):
+                await self._execution.in_hook(cast("Awaitable[object]", given))
+        except Exception as error:
+            raise StepFailed(f"{self._workflow.id}.on_start", error) from error
+
+    def _fault_in_output(self) -> StepFailed | None:
+        """Validate what came out; what is wrong with it is the workflow's own failure."""
+        if self._execution.phase is not None:
+            return None
+        try:
+            self._strand.value = validate(self._workflow.output_schema, self._strand.value)
+        except ValueError as error:
+            return StepFailed(self._workflow.id, error)
+        return None
+
+    def _outcome(self, error: BaseException | None, duration: float) -> Outcome[Any] | Paused:
+        execution, strand = self._execution, self._strand
+        tripwire = execution.latch.tripwire
+        if not self._through and not self._halted:
+            execution.checks.stopped(hooks_in(strand.ops), why_stopped(tripwire, error))
+        told = self._told(duration)
+        if tripwire is not None:
+            return Blocked(tripwire, **told)
+        if self._writer is not None and self._writer.error is not None:
+            return Failed(self._writer.error, **told)
+        if isinstance(error, Exception):
+            return Failed(error, **told)
+        if self._through:
+            return Completed(strand.value, **told)
+        if not self._halted:
+            return Canceled(**told)
+        if execution.suspensions:
+            return Suspended(tuple(execution.suspensions), **told)
+        return Paused(tuple(self._tape.ready) if self._tape is not None else (), **told)
+
+    def _told(self, duration: float) -> dict[str, Any]:
+        execution = self._execution
+        state = execution.known_state
+        return {
+            "run_id": execution.facts.run_id,
+            "steps": Records(execution.entries),
+            "checks": execution.checks.records(),
+            "state": {} if state is None else state.view(),
+            "duration": duration,
+        }
+
+    async def _call_back(self, outcome: Outcome[Any]) -> Outcome[Any]:
+        """Tell the workflow's callbacks; what they raise is noted on the outcome."""
+        workflow = self._workflow
+        callbacks = [workflow.on_error] if isinstance(outcome, Failed) else []
+        callbacks = [call for call in (*callbacks, workflow.on_finish) if call is not None]
+        if not callbacks:
+            return outcome
+        errors: list[Exception] = []
+        for call in callbacks:
+            try:
+                given = cast("Callable[[Outcome[Any]], object]", call)(outcome)
+                if is_awaitable(given):
+                    await cast("Awaitable[object]", given)
+            except Exception as error:
+                errors.append(error)
+                warn(
+                    "a workflow's callback failed",
+                    workflow_id=workflow.id,
+                    run_id=outcome.run_id,
+                    error=type(error).__name__,
+                )
+        if not errors:
+            return outcome
+        from dataclasses import replace
+
+        return replace(outcome, callback_errors=tuple(errors))
+
+
+class _Whole:
+    """The place of the workflow as a whole."""
+
+    step = None
+
+    def __init__(self, workflow_id: str) -> None:
+        self.step_id = workflow_id
+        self.path = workflow_id

@@ -1,0 +1,177 @@
+"""Several chains at once: started inline, in list order; those that wait are joined."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from typing import Any
+
+from interlock.runtime.join import join
+from interlock.runtime.strand import Strand, abandon, advance, drive
+from interlock.verdict import AbortSignal, BailSignal, HaltSignal, PauseSignal, Signal, SuspendSignal
+from interlock.workflows.nodes import ErrorMode
+
+__all__ = ["Gathering", "Waiting", "abandon_all", "halt", "joined", "run_all", "start_all", "stop_if_stopped"]
+
+Waiting = tuple[Strand, Awaitable[object]]
+"""A strand that waits, and for what."""
+
+
+class _Enough(Signal):
+    """As many arms have ended as are wanted: the rest is stopped."""
+
+
+class Gathering:
+    """How arms that may fail one by one, or of which some are enough, stand.
+
+    Args:
+        count: How many there are.
+        enough: How many successes are wanted; None: all.
+        on_error: What a failure means.
+
+    Attributes:
+        succeeded: The arms that ended well, in the order in which they did.
+        failures: Those that failed, in the order in which they did.
+    """
+
+    __slots__ = ("_count", "_on_error", "_wanted", "failures", "succeeded")
+
+    def __init__(self, count: int, enough: int | None, on_error: ErrorMode) -> None:
+        self._count = count
+        self._wanted = count if enough is None else enough
+        self._on_error = on_error
+        self.succeeded: list[int] = []
+        self.failures: dict[int, Exception] = {}
+
+    @property
+    def enough(self) -> bool:
+        """Whether as many ended well as are wanted, so that the others need not."""
+        return len(self.succeeded) >= self._wanted < self._count
+
+    def take(self, index: int, error: Exception | None = None) -> None:
+        """Note how an arm ended.
+
+        Raises:
+            Exception: The arm's error, where that is to stop the others.
+        """
+        if error is None:
+            self.succeeded.append(index)
+            return
+        self.failures[index] = error
+        if self._on_error == "fail_fast" and self._lost:
+            raise error
+
+    def settle(self) -> None:
+        """Say how the whole ended, once every arm has.
+
+        Raises:
+            Exception: The first failure in time, where it is one of the whole.
+        """
+        if self._on_error != "collect" and self._lost:
+            raise next(iter(self.failures.values()))
+
+    @property
+    def _lost(self) -> bool:
+        return self._count - len(self.failures) < self._wanted
+
+    async def arm(self, index: int, strand: Strand, awaitable: Awaitable[object] | None) -> None:
+        """One arm, from where it waits."""
+        try:
+            await drive(strand, awaitable)
+        except HaltSignal:
+            return
+        except Exception as error:
+            self.take(index, error)
+        else:
+            self.take(index)
+            if self.enough:
+                raise _Enough
+
+
+def start_all(strands: Sequence[Strand]) -> list[Waiting]:
+    """Start strands inline, in order, and give those that wait. One that halts stays where it is."""
+    waiting: list[Waiting] = []
+    try:
+        for one in strands:
+            try:
+                awaitable = advance(one)
+            except HaltSignal:
+                continue
+            if awaitable is not None:
+                waiting.append((one, awaitable))
+    except BaseException:
+        abandon_all(waiting)
+        raise
+    return waiting
+
+
+def abandon_all(waiting: Sequence[Waiting]) -> None:
+    """Drop what strands wait for, because nobody will await it."""
+    for one, awaitable in waiting:
+        abandon(one, awaitable)
+
+
+async def joined(strand: Strand, waiting: Sequence[Waiting]) -> None:
+    """Take strands that wait to their ends; the first to fail stops the others.
+
+    Args:
+        strand: What contains them.
+        waiting: At least one.
+    """
+    if len(waiting) == 1:
+        try:
+            await drive(*waiting[0])
+        except HaltSignal:
+            pass
+        return
+    await run_all(strand, [drive(one, awaitable) for one, awaitable in waiting])
+
+
+async def run_all(
+    strand: Strand,
+    jobs: Sequence[Coroutine[Any, Any, Any]],
+    *,
+    growing: Callable[[Callable[[Coroutine[Any, Any, Any]], object]], object] | None = None,
+) -> None:
+    """Run jobs at once.
+
+    Args:
+        strand: What contains them.
+        jobs: Coroutines that have not started.
+        growing: Called with a function that adds a job to those that run.
+
+    Raises:
+        BaseException: What the first to fail raised; the signal of what stopped them otherwise.
+    """
+    execution = strand.execution
+    execution.joins += 1
+    try:
+        await join(jobs, strand.run, growing=growing)
+    except _Enough:
+        pass
+    finally:
+        execution.joins -= 1
+    stop_if_stopped(strand)
+
+
+def stop_if_stopped(strand: Strand) -> None:
+    """Unwind where a step has said so, whatever became of its signal.
+
+    Raises:
+        Signal: The run was blocked, or the workflow ended.
+    """
+    tripwire = strand.execution.latch.tripwire
+    if tripwire is not None:
+        raise AbortSignal(tripwire)
+    if strand.run.bailed is not None:
+        raise BailSignal(strand.run)
+
+
+def halt(strand: Strand, strands: Sequence[Strand]) -> None:
+    """Halt what contains strands where one of them has halted.
+
+    Raises:
+        HaltSignal: One has.
+    """
+    if all(one.ended for one in strands):
+        return
+    raise SuspendSignal if strand.execution.suspensions else PauseSignal

@@ -1,0 +1,179 @@
+"""The body on each item of a list: so many at once, the results in order."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from typing import Any, ClassVar, cast
+
+from interlock.errors import RunError
+from interlock.runtime.operations.arms import Gathering, Waiting, abandon_all, halt, run_all
+from interlock.runtime.run_state import Site
+from interlock.runtime.strand import Operation, Strand, advance, close, drive, is_awaitable
+from interlock.steps import StepContext
+from interlock.verdict import HaltSignal
+from interlock.workflows import ForeachNode
+from interlock.workflows.outcome import StepError
+
+__all__ = ["ForeachOp"]
+
+
+class ForeachOp(Operation):
+    """A sliding window over a list: as many items as may run at once are begun, and each that ends begins the next."""
+
+    __slots__ = ("_concurrency", "_on_error", "body", "body_id")
+    kind: str = "foreach"
+    contains: ClassVar[bool] = True
+
+    def __init__(self, node: ForeachNode, path: str, body: Sequence[Operation], site: Site = ()) -> None:
+        super().__init__(node.id, path, site)
+        self.body = body
+        self.body_id = node.body.id
+        self._concurrency: int | Callable[[StepContext[Any]], Any] = node.concurrency
+        self._on_error = node.on_error
+
+    def begin(self, strand: Strand) -> object:
+        entry = strand.enter(self)
+        items: object = strand.value
+        if not isinstance(items, list):
+            raise RunError(f"{self.path!r} goes over a list, but a {type(items).__name__} flows there")
+        if isinstance(self._concurrency, int):
+            width: object = self._concurrency
+        else:
+            width = self._concurrency(StepContext[Any](items, strand.run, entry))
+            if is_awaitable(width):
+                strand.note = width
+                return self._asked(strand, cast("Awaitable[object]", width))
+        return self._begin(strand, width)
+
+    async def _asked(self, strand: Strand, awaitable: Awaitable[object]) -> object:
+        result = self._begin(strand, await strand.execution.in_hook(awaitable))
+        return await cast("Awaitable[object]", result) if is_awaitable(result) else result
+
+    def _begin(self, strand: Strand, width: object) -> object:
+        if not isinstance(width, int) or isinstance(width, bool) or width < 1:
+            raise RunError(f"{self.path!r}: concurrency must be a whole number, at least 1, not {width!r}")
+        window = _Window(self, strand)
+        waiting = window.start(width)
+        if not waiting:
+            return window.given()
+        strand.note = [one for _, one in waiting]
+        return self._rest(strand, window, waiting)
+
+    async def _rest(self, strand: Strand, window: _Window, waiting: Sequence[tuple[int, Waiting]]) -> list[Any]:
+        if len(waiting) == 1:
+            await window.worker(*waiting[0])
+        else:
+            await run_all(strand, [window.worker(index, one) for index, one in waiting])
+        return window.given()
+
+    def abandon(self, strand: Strand) -> None:
+        if isinstance(strand.note, list):
+            abandon_all(cast("list[Waiting]", strand.note))
+        else:  # the function that says how many
+            close(strand.note)
+
+    def chains(self) -> Sequence[Sequence[Operation]]:
+        return (self.body,)
+
+    @property
+    def on_error(self) -> Any:
+        """What a failed item means."""
+        return self._on_error
+
+
+class _Window:
+    """One time round of a list."""
+
+    __slots__ = ("_at", "_done", "_gathering", "_halted", "_items", "_op", "_outputs", "_strand", "_tape", "_total")
+
+    def __init__(self, op: ForeachOp, strand: Strand) -> None:
+        items: list[Any] = strand.value
+        self._op = op
+        self._strand = strand
+        self._at = strand.at
+        self._items: Iterator[tuple[int, Any]] = iter(enumerate(items))
+        self._total = len(items)
+        self._outputs: list[Any] = [None] * len(items)
+        self._gathering = Gathering(len(items), None, op.on_error)
+        self._halted: list[Strand] = []
+        self._done = 0
+        self._tape = strand.execution.tape
+
+    def start(self, width: int) -> list[tuple[int, Waiting]]:
+        """Begin items inline until so many wait, or there are no more."""
+        waiting: list[tuple[int, Waiting]] = []
+        one = self._one()
+        try:
+            for index, item in self._items:
+                one.again(item, (*self._at, index + 1))
+                try:
+                    awaitable = advance(one)
+                except HaltSignal:
+                    self._halted.append(one)
+                    one = self._one()
+                except Exception as error:
+                    self._failed(index, error)
+                else:
+                    if awaitable is None:
+                        self._ended(index, one.value)
+                        continue
+                    waiting.append((index, (one, awaitable)))
+                    if len(waiting) == width:
+                        break
+                    one = self._one()
+        except BaseException:
+            abandon_all([one for _, one in waiting])
+            raise
+        return waiting
+
+    async def worker(self, index: int, begun: Waiting) -> None:
+        """Take an item to its end, then begin the next that nobody has begun, as long as there is one."""
+        one, waits = begun
+        awaitable: Awaitable[object] | None = waits
+        run, at = self._strand.run, self._at
+        while True:
+            try:
+                if awaitable is not None:
+                    await drive(one, awaitable)
+                self._ended(index, one.value)
+            except HaltSignal:
+                self._halted.append(one)
+                one = self._one()
+            except Exception as error:
+                self._failed(index, error)
+            following = next(self._items, None)
+            if following is None or run.bailed is not None:
+                return
+            index, item = following
+            one.again(item, (*at, index + 1))
+            try:
+                awaitable = advance(one)
+            except HaltSignal:
+                self._halted.append(one)
+                one = self._one()
+            except Exception as error:
+                self._failed(index, error)
+
+    def given(self) -> list[Any]:
+        """What the list gives, once all its items have ended."""
+        self._gathering.settle()
+        halt(self._strand, self._halted)
+        for index, error in self._gathering.failures.items():
+            self._outputs[index] = StepError(self._op.body_id, error)
+        return self._outputs
+
+    def _one(self) -> Strand:
+        return self._strand.inner(self._op.body, None)
+
+    def _ended(self, index: int, output: Any) -> None:
+        self._outputs[index] = output
+        self._tell()
+
+    def _failed(self, index: int, error: Exception) -> None:
+        self._gathering.take(index, error)
+        self._tell()
+
+    def _tell(self) -> None:
+        self._done += 1
+        if self._tape is not None:
+            self._tape.foreach_progress(self._strand.entry, self._done, self._total)

@@ -1,0 +1,96 @@
+"""What is made once of a workflow, for all its runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from interlock.errors import DefinitionError
+from interlock.runtime.chunk_op import ChunkOp
+from interlock.runtime.journal.rows import RowForm
+from interlock.runtime.lower import Place, lower
+from interlock.runtime.run_state import RunState, StateRules
+from interlock.runtime.strand import Operation
+from interlock.schema import is_set
+from interlock.steps import Step
+from interlock.verdict import Phase
+from interlock.workflows import Workflow
+from interlock.workflows.nodes import steps_by_path
+
+__all__ = ["Prepared"]
+
+
+class Prepared:
+    """What is made once of a workflow, as far as it is asked for. Does not keep the workflow alive.
+
+    Args:
+        workflow: The workflow.
+    """
+
+    __slots__ = ("_form", "_ops", "_rules", "_schema", "_steps")
+
+    def __init__(self, workflow: Workflow[Any, Any]) -> None:
+        self._ops: dict[Phase | None, tuple[Operation, ...]] = {}
+        self._steps: dict[str, Step[Any, Any]] | None = None
+        self._schema = workflow.state_schema
+        self._rules: StateRules | None = None
+        self._form: RowForm | None = None
+
+    def operations(self, workflow: Workflow[Any, Any], phase: Phase | None) -> tuple[Operation, ...]:
+        """Its operations at a phase."""
+        if phase not in self._ops:
+            self._ops[phase] = _lowered(workflow, phase)
+        return self._ops[phase]
+
+    def steps(self, workflow: Workflow[Any, Any]) -> dict[str, Step[Any, Any]]:
+        """Its steps, by path."""
+        if self._steps is None:
+            self._steps = dict(steps_by_path(workflow.plan))
+        return self._steps
+
+    def state(self, workflow: Workflow[Any, Any], given: object) -> RunState | None:
+        """Where the state of a run begins; None where no schema says anything of it and none was given.
+
+        Raises:
+            pydantic.ValidationError: What was given does not fit a schema.
+            DefinitionError: It is no mapping.
+        """
+        schemas = {path: step.state_schema for path, step in self.steps(workflow).items() if is_set(step.state_schema)}
+        if is_set(self._schema):
+            schemas[workflow.id] = self._schema
+        if not schemas and given is None:
+            return None
+        from interlock.workflows.state_schema import StateFields, mapping_of
+
+        values = mapping_of(given)
+        if not schemas:
+            return RunState(values=values)
+        if self._rules is None:
+            self._rules = StateFields.of(*schemas.values())
+        return RunState(self._rules, self._schema, self._rules.initial(values))
+
+    def form(self, workflow: Workflow[Any, Any]) -> RowForm:
+        """How its runs' values become JSON."""
+        if self._form is None:
+            from interlock.runtime.journal.record_classes import classes_in
+            from interlock.runtime.journal.values import ValueCodec
+
+            schemas: list[object] = [workflow.input_schema, workflow.output_schema, workflow.state_schema]
+            for step in self.steps(workflow).values():
+                schemas += (step.input_schema, step.output_schema, step.state_schema)
+                schemas += (step.resume_schema, step.suspend_schema)
+            self._form = RowForm(ValueCodec(classes_in([schema for schema in schemas if is_set(schema)])))
+        return self._form
+
+
+def _lowered(workflow: Workflow[Any, Any], phase: Phase | None) -> tuple[Operation, ...]:
+    plan = workflow.plan if phase is None else workflow.plan_for(phase)
+    if plan is None:
+        return ()
+    if phase is Phase.OUTPUT_STREAM:
+        return (ChunkOp(plan),)
+    try:
+        return lower(plan, Place(phase, retry=workflow.retry), given=workflow.input_schema)
+    except RecursionError:
+        raise DefinitionError(
+            f"workflow {workflow.id!r} is nested deeper than Python's recursion limit allows"
+        ) from None

@@ -1,0 +1,148 @@
+"""A run's state: what its steps share, changed by deltas that are applied when a step has succeeded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from interlock.errors import RunError
+from interlock.schema import UNSET, is_set
+from interlock.steps import Step, Turn
+
+__all__ = ["Absolute", "Block", "RunState", "Site", "StateRules"]
+
+
+class StateRules(Protocol):
+    """What the state's schemas say; see :mod:`interlock.workflows.state_schema`."""
+
+    def reduced(self, state: Mapping[str, object], name: str, delta: object) -> object:
+        """The new value of a key for a delta."""
+        ...
+
+    def has_reducer(self, name: str) -> bool:
+        """Whether deltas of a key add up."""
+        ...
+
+    def view(self, values: Mapping[str, object], schema: object) -> object:
+        """The values as a schema has them."""
+        ...
+
+
+class Block:
+    """What a step stands in: a block with arms, or a body that is run several times.
+
+    Args:
+        depth: Of a body: the place of its iteration in a turn's ``at``; None: a block with arms.
+        at_once: Of a body, whether its iterations run at once.
+        before: Of a graph, what each arm comes after, as bits; None: all arms run at once.
+    """
+
+    __slots__ = ("at_once", "before", "depth")
+
+    def __init__(self, *, depth: int | None = None, at_once: bool = True, before: Sequence[int] | None = None) -> None:
+        self.depth = depth
+        self.at_once = at_once
+        self.before = before
+
+    def concurrent(self, one: int, other: int) -> bool:
+        """Whether two different arms (or iterations) may run at the same time."""
+        if self.before is not None:
+            return not (self.before[one] >> other & 1 or self.before[other] >> one & 1)
+        return self.at_once
+
+
+Site = tuple[tuple[Block, int], ...]
+"""The blocks around a step, from the outermost in, each with the arm it stands in."""
+
+
+class Absolute:
+    """A new value of a key, whatever its reducer.
+
+    Args:
+        value: The value.
+    """
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: object) -> None:
+        self.value = value
+
+
+class RunState:
+    """The state of one run.
+
+    Args:
+        rules: What its schemas say; None: there are none, and any key may be written.
+        schema: How it shows itself to a step without a ``state_schema``.
+        values: Where it begins.
+    """
+
+    def __init__(
+        self, rules: StateRules | None = None, schema: object = UNSET, values: Mapping[str, object] | None = None
+    ) -> None:
+        self.values: dict[str, object] = dict(values or {})
+        self._rules = rules
+        self._schema = schema
+        self._writers: dict[str, tuple[Turn, Site]] = {}
+
+    def view(self, step: Step[object, object] | None = None) -> object:
+        """A copy: as the step's ``state_schema`` has it, else the workflow's, else a dict."""
+        schema = self._schema if step is None or not is_set(step.state_schema) else step.state_schema
+        return dict(self.values) if self._rules is None else self._rules.view(self.values, schema)
+
+    def apply(self, turn: Turn, site: Site, deltas: Sequence[tuple[str, object]]) -> dict[str, object]:
+        """Apply what a step changed.
+
+        Returns:
+            The keys that changed, with their new values.
+
+        Raises:
+            RunError: A step that ran at the same time wrote the same key, and the key has no reducer.
+            pydantic.ValidationError: A value does not fit the schema.
+        """
+        values = dict(self.values)
+        changed: dict[str, object] = {}
+        for name, delta in deltas:
+            if self._rules is None or not self._rules.has_reducer(name):
+                self._claim(name, turn, site)
+            value = delta if self._rules is None else self._rules.reduced(values, name, delta)
+            values[name] = changed[name] = value
+        self.values = values
+        return changed
+
+    def restore(self, deltas: Sequence[tuple[str, object]]) -> None:
+        """Apply changes that were made before the run was continued, in the order in which they were."""
+        for name, delta in deltas:
+            if isinstance(delta, Absolute):
+                self.values[name] = delta.value
+            else:
+                self.values[name] = delta if self._rules is None else self._rules.reduced(self.values, name, delta)
+
+    def claim(self, turn: Turn, site: Site, deltas: Sequence[tuple[str, object]]) -> None:
+        """Note that a step made such changes before the run was continued."""
+        for name, _ in deltas:
+            if self._rules is None or not self._rules.has_reducer(name):
+                self._writers[name] = (turn, site)
+
+    def _claim(self, name: str, turn: Turn, site: Site) -> None:
+        if name in self._writers:
+            other, place = self._writers[name]
+            if other is not turn and _at_once(site, turn.at, place, other.at):
+                raise RunError(
+                    f"{other.op.path!r} and {turn.op.path!r} wrote {name!r} of the run's state at the same time: give "
+                    "the key a reducer in the state_schema (Annotated[list[str], append]), or let one run after the "
+                    "other"
+                )
+        self._writers[name] = (turn, site)
+
+
+def _at_once(one: Site, one_at: tuple[int, ...], other: Site, other_at: tuple[int, ...]) -> bool:
+    """Whether two turns of steps may run at the same time: whether some block around both has them in different arms."""
+    for (block, arm), (other_block, other_arm) in zip(one, other, strict=False):
+        if block is not other_block:
+            return False
+        if block.depth is not None:
+            arm, other_arm = one_at[block.depth], other_at[block.depth]
+        if arm != other_arm:
+            return block.concurrent(arm, other_arm)
+    return False
