@@ -126,22 +126,17 @@ class Leg:
         """Take the strand as far as it goes; give back what ended it early."""
         strand, execution = self._strand, self._execution
         try:
-            waits: Awaitable[object] | None
-            if self._first and self._workflow.on_start is not None:
-                waits = self._started()
-            else:
-                waits = advance(strand)
-            if waits is None:
-                self._through = True
-                return self._fault_in_output()
-            with watchdog(execution.latch, lambda: execution.waiting) as self._watchdog:
-                if self._canceled:  # by a step, before anything was awaited
-                    self._watchdog.cancel()
-                if strand.index == 0 and self._first and self._workflow.on_start is not None:
-                    await waits
-                    await drive(strand)
-                else:
+            asks_first = self._first and self._workflow.on_start is not None
+            waits = None if asks_first else advance(strand)
+            if asks_first or waits is not None:
+                with watchdog(execution.latch, lambda: execution.waiting) as self._watchdog:
+                    if self._canceled:  # by a step, before anything was awaited
+                        self._watchdog.cancel()
+                    if asks_first:
+                        await self._started()
                     await drive(strand, waits)
+                    self._through = True
+            else:
                 self._through = True
         except BailSignal:
             if strand.run.bailed is not None:

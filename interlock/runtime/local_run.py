@@ -164,8 +164,8 @@ class LocalRun(Generic[I_contra, O_co]):
         async with self._turnstile:
             if self._stood is None or not isinstance(self._stood.outcome, Paused):
                 raise RunError(
-                    f"run {self.run_id!r} does not stand before a step: start it with pause=True, and take steps as long "
-                    "as the result is Paused"
+                    f"run {self.run_id!r} does not stand before a step: start it with pause=True, and take steps as "
+                    "long as the result is Paused"
                 )
             return await self._continue(self._stood, steps=1)
 

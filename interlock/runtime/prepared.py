@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, cast
 
 from interlock.errors import DefinitionError
 from interlock.runtime.chunk_op import ChunkOp
@@ -16,7 +17,7 @@ from interlock.verdict import Phase
 from interlock.workflows import Workflow
 from interlock.workflows.nodes import steps_by_path
 
-__all__ = ["Prepared"]
+__all__ = ["Prepared", "given_values"]
 
 
 class Prepared:
@@ -59,12 +60,12 @@ class Prepared:
             schemas[workflow.id] = self._schema
         if not schemas and given is None:
             return None
-        from interlock.workflows.state_schema import StateFields, mapping_of
-
-        values = mapping_of(given)
+        values = given_values(given)
         if not schemas:
             return RunState(values=values)
         if self._rules is None:
+            from interlock.workflows.state_schema import StateFields
+
             self._rules = StateFields.of(*schemas.values())
         return RunState(self._rules, self._schema, self._rules.initial(values))
 
@@ -80,6 +81,27 @@ class Prepared:
                 schemas += (step.resume_schema, step.suspend_schema)
             self._form = RowForm(ValueCodec(classes_in([schema for schema in schemas if is_set(schema)])))
         return self._form
+
+
+def given_values(state: object) -> dict[str, object]:
+    """What a caller gave of a run's state, by key.
+
+    Args:
+        state: A mapping, a pydantic model, a dataclass instance, or None for nothing.
+
+    Raises:
+        DefinitionError: It is none of these.
+    """
+    if state is None:
+        return {}
+    if isinstance(state, Mapping):
+        return dict(cast("Mapping[str, object]", state))
+    names = getattr(type(state), "model_fields", None) or getattr(state, "__dataclass_fields__", None)
+    if names is None or isinstance(state, type):
+        raise DefinitionError(
+            f"state= is a mapping, or an instance of the workflow's state_schema, not a {type(state).__name__}"
+        )
+    return {name: getattr(state, name) for name in names}
 
 
 def _lowered(workflow: Workflow[Any, Any], phase: Phase | None) -> tuple[Operation, ...]:

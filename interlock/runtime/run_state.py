@@ -15,6 +15,10 @@ __all__ = ["Absolute", "Block", "RunState", "Site", "StateRules"]
 class StateRules(Protocol):
     """What the state's schemas say; see :mod:`interlock.workflows.state_schema`."""
 
+    def initial(self, given: Mapping[str, object] | None) -> dict[str, object]:
+        """Where a state begins: what was given, and defaults."""
+        ...
+
     def reduced(self, state: Mapping[str, object], name: str, delta: object) -> object:
         """The new value of a key for a delta."""
         ...
@@ -137,7 +141,7 @@ class RunState:
 
 
 def _at_once(one: Site, one_at: tuple[int, ...], other: Site, other_at: tuple[int, ...]) -> bool:
-    """Whether two turns of steps may run at the same time: whether some block around both has them in different arms."""
+    """Whether two turns of steps may run at once: whether some block around both has them in different arms."""
     for (block, arm), (other_block, other_arm) in zip(one, other, strict=False):
         if block is not other_block:
             return False

@@ -27,7 +27,6 @@ class Operation:
 
     Attributes:
         step_id, path: Its id, alone and behind those of the workflows around it.
-        step: The step it is made of; None of a map or a block.
         kind: ``"function"``, ``"map"``, ``"parallel"``, ….
         waits_in_hook: Whether waiting for it means waiting for the user's own code.
         contains: Whether it runs others.
@@ -36,7 +35,6 @@ class Operation:
     """
 
     __slots__ = ("path", "site", "step_id")
-    step: Step[Any, Any] | None = None
     kind: str = ""
     waits_in_hook: ClassVar[bool] = False
     contains: ClassVar[bool] = False
@@ -46,6 +44,11 @@ class Operation:
         self.step_id = step_id
         self.path = path
         self.site = site
+
+    @property
+    def step(self) -> Step[Any, Any] | None:
+        """The step it is made of; None of a map or a block."""
+        return None
 
     def begin(self, strand: Strand) -> object:
         """Start; give back the result, or something to await that gives it."""

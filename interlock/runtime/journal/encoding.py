@@ -16,6 +16,7 @@ from interlock.runtime.journal.leaf_values import LARGEST, LEAVES, LEAVES_BY_MOD
 from interlock.runtime.journal.object_parts import has_parts, taken_apart
 from interlock.runtime.journal.record_classes import RecordClasses, has_json_form
 from interlock.runtime.journal.unrecordable import Unrecordable
+from interlock.runtime.operations.fork import BranchOutputs
 
 __all__ = ["FACTORIES", "JSON", "TAG", "Encoder"]
 
@@ -64,7 +65,7 @@ class Encoder:
                 return value
         elif kind is list:
             return self._list(value, depth)
-        elif kind is dict:
+        elif kind is dict or kind is BranchOutputs:  # what reads that as a dict makes it anew
             return self._dict(value, depth)
         leaf = LEAVES.get(kind) or _leaf(kind)
         if leaf is not None:

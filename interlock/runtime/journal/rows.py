@@ -30,10 +30,7 @@ class RowForm:
         Raises:
             UnrecordableValue: It holds what cannot be recorded.
         """
-        if event.type == "workflow-finish":
-            given = _finish(event.outcome)
-        else:
-            given = event.data
+        given: Mapping[str, Any] = _finish(event.outcome) if event.type == "workflow-finish" else event.data
         data = {name: self._encoded(name, value, event) for name, value in given.items()}
         return JournalRow(event.seq, event.type, event.time, event.path, event.at, data)
 
@@ -43,7 +40,7 @@ class RowForm:
 
     def values(self, values: Mapping[str, object]) -> dict[str, Any]:
         """Values as a row's data."""
-        return {name: self._codec.encode(value, where=f"{name!r}") for name, value in values.items()}
+        return {name: self._codec.encode(value, place=f"{name!r}") for name, value in values.items()}
 
     def request_context(self, values: Mapping[str, object]) -> dict[str, object]:
         """What of a caller's values can be recorded; the rest is left out."""
@@ -59,7 +56,7 @@ class RowForm:
     def _encoded(self, name: str, value: Any, event: Event) -> Any:
         if name == "error" and isinstance(value, BaseException):
             return _error_json(value)
-        return self._codec.encode(value, where=_place(name, event))
+        return self._codec.encode(value, place=_place(name, event))
 
     def _decoded(self, name: str, value: Any) -> Any:
         if name == "error" and isinstance(value, Mapping):

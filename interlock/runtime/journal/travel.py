@@ -5,19 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from time import time
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from interlock.context import RequestContext
 from interlock.errors import RunError
 from interlock.runtime.journal.history import History
+from interlock.runtime.prepared import Prepared, given_values
 from interlock.runtime.stored_run import StoredRun
 from interlock.schema import is_set
 from interlock.steps import Step, SupportsStep
 from interlock.storage import JournalRow, RunStore
 from interlock.workflows import Workflow
-
-if TYPE_CHECKING:
-    from interlock.runtime.prepared import Prepared
 
 __all__ = ["forked"]
 
@@ -58,8 +56,6 @@ async def forked(
         RunError: The step did not begin in it, or its id is that of several.
         AlreadyStarted: There is a run of the new id.
     """
-    from interlock.workflows.state_schema import mapping_of
-
     form = prepared.form(workflow)
     old = StoredRun(store, run_id, workflow, form)
     history = await old.read()
@@ -71,7 +67,7 @@ async def forked(
     if begun is None:
         raise RunError(f"step {path!r} did not begin in run {run_id!r}: nothing can be run anew from there")
     kept = [row for row in rows if row.seq < begun.seq and row.type not in _LEFT]
-    changed = mapping_of(state)
+    changed = given_values(state)
     if changed:
         made = form.values({"state": changed, "set": True})
         kept.append(JournalRow(0, "state-changed", time(), data=made))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from contextlib import suppress
 from typing import Any
 
 from interlock.runtime.join import join
@@ -118,10 +119,8 @@ async def joined(strand: Strand, waiting: Sequence[Waiting]) -> None:
         waiting: At least one.
     """
     if len(waiting) == 1:
-        try:
+        with suppress(HaltSignal):
             await drive(*waiting[0])
-        except HaltSignal:
-            pass
         return
     await run_all(strand, [drive(one, awaitable) for one, awaitable in waiting])
 

@@ -11,7 +11,7 @@ import anyio
 from interlock.errors import StepFailed
 from interlock.runtime.entry import Entry
 from interlock.runtime.strand import Operation, Strand, close, is_awaitable
-from interlock.steps import RetryPolicy
+from interlock.steps import RetryPolicy, Step
 from interlock.verdict import AbortSignal, Signal
 
 __all__ = ["AttemptsOp", "Repeatable"]
@@ -45,16 +45,20 @@ class AttemptsOp(Operation):
         timeout: Seconds that one attempt may take; None: any number.
     """
 
-    __slots__ = ("_contains", "_is_step", "_retry", "_timeout", "inner", "kind", "step")
+    __slots__ = ("_retry", "_timeout", "inner", "kind")
     waits_in_hook: ClassVar[bool] = True
 
     def __init__(self, inner: Operation, retry: RetryPolicy | None, timeout: float | None) -> None:
         super().__init__(inner.step_id, inner.path, inner.site)
         self.inner = inner
-        self.step = inner.step
         self.kind = inner.kind
         self._retry = retry
         self._timeout = timeout
+
+    @property
+    def step(self) -> Step[Any, Any] | None:
+        """As what is tried."""
+        return self.inner.step
 
     @property
     def contains(self) -> bool:  # type: ignore[override]

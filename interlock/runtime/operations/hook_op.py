@@ -10,6 +10,7 @@ from interlock.processors.base import HOOKS, ProcessorStep
 from interlock.processors.hook_context import HookContext
 from interlock.processors.returns import apply_return
 from interlock.runtime.strand import Operation, Strand
+from interlock.steps import Step
 from interlock.verdict import Phase, Verdict
 
 __all__ = ["HookOp"]
@@ -18,7 +19,7 @@ __all__ = ["HookOp"]
 class HookOp(Operation):
     """A processor's hook at one phase. It works on a fork; what it leaves there is what goes on."""
 
-    __slots__ = ("hook", "list", "order", "phase", "processor", "step")
+    __slots__ = ("_step", "hook", "list", "order", "phase", "processor")
     kind: str = "processor"
     waits_in_hook: ClassVar[bool] = True
     is_step: ClassVar[bool] = True
@@ -32,12 +33,17 @@ class HookOp(Operation):
         order: tuple[int, ...],
     ) -> None:
         super().__init__(step.id, path)
-        self.step = step
+        self._step = step
         self.processor = step.processor
         self.phase = phase
         self.list = list
         self.order = order
         self.hook = cast("Callable[[HookContext], object]", getattr(step.processor, HOOKS[phase]))
+
+    @property
+    def step(self) -> Step[Any, Any]:
+        """The step it is made of."""
+        return self._step
 
     def begin(self, strand: Strand) -> object:
         return self.call(strand, self.prepare(strand))
@@ -70,14 +76,14 @@ class HookOp(Operation):
             duration=entry.duration,
             reason="; ".join(w.message for w in seat.warnings) or seat.not_checked,
         )
-        strand.run.outputs[self.step] = seated
+        strand.run.outputs[self._step] = seated
         strand.value = seated
 
     def replay(self, strand: Strand, output: Any) -> None:
         entry = strand.entry
         if entry.verdict is not None:
             strand.execution.checks.note(self, entry.verdict, duration=entry.duration)
-        strand.run.outputs[self.step] = output
+        strand.run.outputs[self._step] = output
         strand.value = output
 
     def failed(self, strand: Strand, error: BaseException) -> BaseException:

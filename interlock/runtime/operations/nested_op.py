@@ -18,7 +18,7 @@ __all__ = ["NestedOp"]
 class NestedOp(Operation):
     """A workflow inside a workflow: a chain with a scope of its own, which a step in it can end."""
 
-    __slots__ = ("check_input", "ops", "step")
+    __slots__ = ("_step", "check_input", "ops")
     kind: str = "workflow"
     contains: ClassVar[bool] = True
 
@@ -26,9 +26,14 @@ class NestedOp(Operation):
         self, step: Step[Any, Any], path: str, ops: Sequence[Operation], site: Site = (), *, check_input: bool
     ) -> None:
         super().__init__(step.id, path, site)
-        self.step = step
+        self._step = step
         self.ops = ops
         self.check_input = check_input
+
+    @property
+    def step(self) -> Step[Any, Any]:
+        """The step it is made of."""
+        return self._step
 
     def begin(self, strand: Strand) -> object:
         return self.call(strand, self.prepare(strand))
@@ -37,7 +42,7 @@ class NestedOp(Operation):
         """Begin, once for all attempts; gives the input as the workflow's schema has it."""
         strand.enter(self)
         if self.check_input and strand.execution.phase is None:
-            return checked_input(self.step, self.path, strand.value)
+            return checked_input(self._step, self.path, strand.value)
         return strand.value
 
     def call(self, strand: Strand, value: Any) -> object:
@@ -54,9 +59,9 @@ class NestedOp(Operation):
 
     def end(self, strand: Strand, result: Any) -> None:
         if strand.execution.phase is None:
-            result = validate(self.step.output_schema, result)
+            result = validate(self._step.output_schema, result)
         strand.entry.succeeded(result)
-        strand.run.outputs[self.step] = result
+        strand.run.outputs[self._step] = result
         strand.value = result
 
     def abandon(self, strand: Strand) -> None:

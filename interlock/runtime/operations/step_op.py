@@ -22,18 +22,23 @@ __all__ = ["BlockingStepOp", "MapOp", "StepOp", "checked_input", "settle"]
 class StepOp(Operation):
     """A step made of a function."""
 
-    __slots__ = ("_check_output", "_plain_output", "check_input", "function", "kind", "step")
+    __slots__ = ("_check_output", "_plain_output", "_step", "check_input", "function", "kind")
     waits_in_hook: ClassVar[bool] = True
     is_step: ClassVar[bool] = True
 
     def __init__(self, step: FunctionStep[Any, Any], path: str, site: Site = (), *, check_input: bool) -> None:
         super().__init__(step.id, path, site)
-        self.step = step
+        self._step = step
         self.kind = step.kind
         self.function: Callable[[StepContext[Any]], object] = step.function
         self.check_input = check_input and is_set(step.input_schema)
         self._check_output = is_set(step.output_schema)
         self._plain_output = plain_type(step.output_schema)
+
+    @property
+    def step(self) -> Step[Any, Any]:
+        """The step it is made of."""
+        return self._step
 
     def begin(self, strand: Strand) -> object:
         value = strand.value
@@ -43,14 +48,14 @@ class StepOp(Operation):
         if execution.tape is not None:
             execution.tape.entered(strand, entry)
         if self.check_input and execution.phase is None:
-            value = checked_input(self.step, self.path, value)
+            value = checked_input(self._step, self.path, value)
         return self.function(StepContext(value, strand.run, entry))
 
     def prepare(self, strand: Strand) -> Any:
         """Begin, once for all attempts; gives the input as the step's schema has it."""
         strand.enter(self)
         if self.check_input and strand.execution.phase is None:
-            return checked_input(self.step, self.path, strand.value)
+            return checked_input(self._step, self.path, strand.value)
         return strand.value
 
     def call(self, strand: Strand, value: Any) -> object:
@@ -65,15 +70,15 @@ class StepOp(Operation):
         if phase is not None:
             checked_context(self.step_id, phase, result)
         elif self._check_output and type(result) is not self._plain_output:
-            result = validate(self.step.output_schema, result)
+            result = validate(self._step.output_schema, result)
         if entry.notes is not None:
             settle(strand, entry)
         entry.succeeded(result)
-        strand.run.outputs[self.step] = result
+        strand.run.outputs[self._step] = result
         strand.value = result
 
     def replay(self, strand: Strand, output: Any) -> None:
-        strand.run.outputs[self.step] = output
+        strand.run.outputs[self._step] = output
         strand.value = output
 
 
