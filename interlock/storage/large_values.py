@@ -90,7 +90,7 @@ def _shrunk_part(value: Any, large: dict[str, str]) -> Any:
 def _may_be_large(value: object) -> bool:
     """Whether to look closer; most values are small, and are passed over quickly."""
     if isinstance(value, str):
-        return len(value) * 6 + 2 > LARGE  # a character takes six in JSON at most
+        return len(value) * 12 + 2 > LARGE  # a character takes twelve in JSON at most
     if not isinstance(value, dict | list | tuple):
         return False
     text = to_text(value)

@@ -11,7 +11,7 @@ import anyio.to_thread
 from anyio import CapacityLimiter
 from anyio.lowlevel import RunVar
 
-from interlock.errors import JournalConflict
+from interlock.errors import JournalConflict, StorageError
 from interlock.storage.large_values import pack, unpack
 from interlock.storage.row_text import from_text, to_text
 from interlock.storage.run_store import JournalRow, RunSummary
@@ -198,6 +198,8 @@ def _read(connection: sqlite3.Connection, run_id: str, after: int) -> list[Journ
     def fetch(sha256: str) -> str:
         if sha256 not in fetched:
             found = connection.execute("SELECT text FROM large_values WHERE sha256 = ?", (sha256,)).fetchone()
+            if found is None:
+                raise ValueError(f"the large value {sha256} is missing")
             fetched[sha256] = found[0]
         return fetched[sha256]
 
@@ -205,10 +207,13 @@ def _read(connection: sqlite3.Connection, run_id: str, after: int) -> list[Journ
         "SELECT seq, type, time, path, at, data FROM journal WHERE run_id = ? AND seq > ? ORDER BY seq",
         (run_id, after),
     )
-    return [
-        JournalRow(seq, kind, time, path, tuple(from_text(at)), unpack(data, fetch))
-        for seq, kind, time, path, at, data in found.fetchall()
-    ]
+    rows: list[JournalRow] = []
+    for seq, kind, time, path, at, data in found.fetchall():
+        try:
+            rows.append(JournalRow(seq, kind, time, path, tuple(from_text(at)), unpack(data, fetch)))
+        except (TypeError, ValueError, RecursionError) as error:
+            raise StorageError(f"row {seq} of run {run_id!r} is damaged: {error}") from error
+    return rows
 
 
 def _runs(connection: sqlite3.Connection, limit: int) -> list[RunSummary]:

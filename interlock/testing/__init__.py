@@ -1,0 +1,6 @@
+"""For tests: a model that answers from a script, and the rules that a store of one's own is checked against."""
+
+from interlock.models import ScriptedModel
+from interlock.testing.run_stores import run_store_checks, run_store_conformance
+
+__all__ = ["ScriptedModel", "run_store_checks", "run_store_conformance"]
