@@ -348,7 +348,7 @@ class WorkflowBuilder(Uncommitted, Generic[I_contra, Cur_co, O]):
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> object:
-            if not name.startswith("_") and hasattr(Workflow, name):
+            if name == "plan" or (not name.startswith("_") and hasattr(Workflow, name)):
                 raise AttributeError(f"workflow {self.id!r} is not committed: call .commit() before .{name}")
             raise AttributeError(f"a workflow builder has no attribute {name!r}")
 

@@ -125,8 +125,10 @@ def _state_schemas(plan: Plan, scope: str) -> Iterator[tuple[str, object]]:
     for node in plan.nodes:
         inside = scope
         if isinstance(node, StepNode | NestedNode):
-            inside = f"{scope}{node.id}/"
             if is_set(node.step.state_schema):
                 yield repr(scope + node.id), node.step.state_schema
+            if isinstance(node, StepNode):
+                continue
+            inside = f"{scope}{node.id}/"
         for inner in plans_in(node):
             yield from _state_schemas(inner, inside)

@@ -105,7 +105,7 @@ def _taken(step_id: str, wanted: Any, flow: Flow) -> list[str]:
     if isinstance(given, Keyed):
         if takes_keyed(wanted, given):
             return []
-        return [f"{step_id!r} takes {schema_name(wanted)} but {flow.says} {given}: put {given.advice} between them"]
+        return [f"{step_id!r} takes {schema_name(wanted)} but {flow.says} {given}: {given.remedy}"]
     if fits(given, wanted):
         return []
     return [f"{step_id!r} takes {schema_name(wanted)} but {flow.says} {schema_name(given)}"]
@@ -194,7 +194,7 @@ def _dag(node: DagNode, flow: Flow) -> tuple[list[str], Flow]:
         if len(needs) == 1:
             entering = given[needs[0]]
         elif needs:
-            needed = Keyed({ids[need]: given[need].plain for need in needs}, advice="a step that takes a dict")
+            needed = Keyed({ids[need]: given[need].plain for need in needs}, advice=None)
             entering = Flow(needed, "it needs several steps, which give")
         found, given[number] = _along(node.items[number].plan.nodes, entering)
         faults += found

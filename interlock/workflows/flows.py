@@ -20,17 +20,24 @@ class Keyed:
         arms: One schema a key.
         collected: Whether a value may be a ``StepError`` instead.
         one: Whether at most one key is there.
-        advice: What makes something else of it.
+        advice: What makes something else of it; None where nothing can stand in between.
     """
 
     arms: Mapping[str, Any]
     collected: bool = False
     one: bool = False
-    advice: str = ".map(…) or .merge()"
+    advice: str | None = ".map(…) or .merge()"
 
     def __str__(self) -> str:
         kind = "an output keyed by step id"
         return f"{kind} ({', '.join(self.arms)})" + (" in which a StepError may stand" if self.collected else "")
+
+    @property
+    def remedy(self) -> str:
+        """What to do where a step does not take it."""
+        if self.advice is None:
+            return "a step that needs several others takes a dict of what they give"
+        return f"put {self.advice} between them"
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple, cast, get_args
 
 from interlock.errors import DefinitionError
 from interlock.ids import kebab
-from interlock.steps import create_step
+from interlock.steps import Step, create_step
 from interlock.steps.step import supports_step
 from interlock.workflows.nodes import (
     BranchNode,
@@ -90,7 +90,7 @@ def made_step(x: object, place: str) -> Made:
         fault = f"{place}: the workflow {x.id!r} is not committed: call .commit() on it first"
         return Made(unknown(place), (fault,))
     try:
-        step = create_step(cast("Any", x))
+        step = cast("Step[Any, Any]", x) if isinstance(x, Step) else create_step(cast("Any", x))
     except DefinitionError as error:
         return Made(unknown(place), tuple(f"{place}: {fault}" for fault in error.faults))
     return Made(NestedNode(step, step.workflow.plan) if isinstance(step, WorkflowStep) else StepNode(step))

@@ -54,11 +54,10 @@ class _Places:
         faults: list[str] = []
         for need in cast("Iterable[object]", needs):
             number = self._one(need)
-            shown = repr(need) if isinstance(need, str) else f"{need!r:.80}"
             if number is None:
-                faults.append(f"{place} needs {shown}, which is none of {', '.join(map(repr, self._by_id))}")
+                faults.append(f"{place} needs {need!r:.80}, which is none of {', '.join(map(repr, self._by_id))}")
             elif number in found:
-                faults.append(f"{place} needs {shown} twice")
+                faults.append(f"{place} needs {need!r:.80} twice")
             else:
                 found[number] = None
         return tuple(found), faults
