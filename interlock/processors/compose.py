@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any, NamedTuple, assert_never, cast
 
 from interlock.errors import DefinitionError
 from interlock.processors.base import Processor, ProcessorStep
@@ -11,18 +11,23 @@ from interlock.processors.contexts import ProcessorStepSchema
 from interlock.schema import fits, schema_name
 from interlock.steps import Step
 from interlock.steps.step import supports_step
-from interlock.workflows import (
+from interlock.workflows import Workflow, WorkflowBuilder, WorkflowStep, acting_steps, create_workflow
+from interlock.workflows.nodes import (
+    BranchNode,
+    DagNode,
+    ForeachNode,
+    LoopNode,
+    MapNode,
+    MergeNode,
     NestedNode,
+    Node,
     ParallelNode,
     Plan,
-    Workflow,
-    WorkflowBuilder,
-    WorkflowStep,
-    acting_steps,
-    create_workflow,
+    SleepNode,
+    StepNode,
 )
 
-__all__ = ["ProcessorLike", "compose"]
+__all__ = ["Gives", "ProcessorLike", "compose", "gives"]
 
 ProcessorLike = Processor | Workflow[Any, Any] | Step[Any, Any]
 """What a list of processors holds."""
@@ -86,15 +91,102 @@ def _step_of(entry: object, place: str) -> Step[Any, Any] | str:
     if not fits(made.input_schema, ProcessorStepSchema):
         wanted = schema_name(made.input_schema)
         return f"{place}: {made.id!r} takes {wanted}, not ProcessorStepSchema: it is no processor"
-    if isinstance(made, WorkflowStep) and _ends_keyed(made.workflow.plan):
-        return f"{place}: the workflow {made.id!r} ends with a parallel block: put .map(…) or .merge() behind it"
+    if isinstance(made, WorkflowStep) and not gives(made.workflow.plan.nodes).context:
+        return (
+            f"{place}: the workflow {made.id!r} ends with {_last_block(made.workflow.plan)}: put .map(…) or .merge() "
+            "behind it"
+        )
     return made
 
 
-def _ends_keyed(plan: Plan) -> bool:
-    """Whether what comes out is the keyed output of a parallel block, and no context."""
+class Gives(NamedTuple):
+    """What is known of what flows at one place in a workflow of processors.
+
+    Attributes:
+        context: Whether it is a context, and surely not the keyed output of a block.
+        branches: Where it is such an output, whether each branch's is a context, surely.
+        several: Whether it is surely that of more branches than one.
+    """
+
+    context: bool = True
+    branches: bool = True
+    several: bool = False
+
+
+_A_CONTEXT = Gives()
+
+
+def gives(nodes: Sequence[Node], given: Gives = _A_CONTEXT) -> Gives:
+    """What a chain gives.
+
+    Args:
+        nodes: The chain.
+        given: What it is given.
+    """
+    for node in nodes:
+        given = _through(node, given)
+    return given
+
+
+def _through(node: Node, given: Gives) -> Gives:
+    match node:
+        case StepNode() | MapNode() | ForeachNode():  # what does not give one fails
+            return Gives()
+        case MergeNode(with_=with_):
+            return Gives(context=given.branches or (with_ is not None and given.several))
+        case SleepNode():
+            return given
+        case NestedNode(plan=plan):
+            return gives(plan.nodes, given)
+        case LoopNode(body=body):
+            once = gives(body.nodes, given)
+            return Gives(once.context and gives(body.nodes, once).context, once.branches, once.several)
+        case DagNode():
+            return _of_graph(node, given)
+        case ParallelNode(arms=arms, join=enough):
+            count = len(arms) if enough is None else enough
+            return _keyed([gives(arm.nodes, given) for arm in arms], several=count > 1)
+        case BranchNode(arms=arms, otherwise=otherwise):
+            ways = [gives(arm.nodes, given) for arm in (*arms, *([otherwise] if otherwise is not None else []))]
+            return _keyed([*ways, given], several=False)  # a merge of no branch gives what the block was given
+        case _:
+            assert_never(node)
+
+
+def _of_graph(node: DagNode, given: Gives) -> Gives:
+    known: dict[int, Gives] = {}
+    left = list(range(len(node.items)))
+    while left:
+        number = left.pop(0)
+        item = node.items[number]
+        if any(need not in known for need in item.needs):
+            left.append(number)
+            continue
+        needs = [known[need] for need in item.needs]
+        into = given if not needs else needs[0] if len(needs) == 1 else _keyed(needs, several=True)
+        known[number] = gives(item.plan.nodes, into)
+    sinks = [known[sink] for sink in node.sinks]
+    return sinks[0] if len(sinks) == 1 else _keyed(sinks, several=True)
+
+
+def _keyed(ways: Sequence[Gives], *, several: bool) -> Gives:
+    return Gives(context=False, branches=all(way.context for way in ways), several=several)
+
+
+def _last_block(plan: Plan) -> str:
+    """What a workflow ends with whose output is keyed, in words."""
     last = plan.nodes[-1]
-    return isinstance(last, ParallelNode) or (isinstance(last, NestedNode) and _ends_keyed(last.plan))
+    match last:
+        case NestedNode(plan=inner) | LoopNode(body=inner):
+            return _last_block(inner)
+        case ParallelNode():
+            return "a parallel block"
+        case BranchNode():
+            return "a branch"
+        case DagNode():
+            return "a graph of several ends"
+        case _:
+            return "the keyed output of a block"
 
 
 def _shared_ids(workflow: Workflow[Any, Any]) -> list[str]:

@@ -1,21 +1,26 @@
 """A chain of stages that a chunk goes through, one after the other.
 
 What goes in is one chunk. What comes out is that chunk, another, or a tuple where a stage made none or several of it
-(each of which then takes the rest of the chain by itself), or something to await that gives one of these.
+(each of which then takes the rest of the chain by itself), or something to await that gives one of these. Between a
+block and what makes one value of its branches, what flows is their keyed output, and takes the place of a chunk.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections import deque
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from types import CoroutineType
-from typing import Any, NoReturn, Protocol, cast
+from typing import Any, Protocol, cast
 
+from interlock.errors import InvalidProcessorReturn
 from interlock.messages import Chunk
+from interlock.runtime.chunk_stages.values import MaybeValues, Value, Values, as_tuple, flow_of
 from interlock.runtime.execution import Execution
 from interlock.runtime.strand import close, is_awaitable
-from interlock.verdict import AbortSignal
+from interlock.steps import StepRun
+from interlock.verdict import AbortSignal, BailSignal
 
-__all__ = ["ChunkChain", "Flow", "MaybeFlow", "Stage", "as_tuple"]
+__all__ = ["ChunkChain", "Flow", "Halt", "MaybeFlow", "Stage", "as_tuple"]
 
 Flow = Chunk | tuple[Chunk, ...]
 MaybeFlow = Flow | Awaitable[Flow]
@@ -34,7 +39,7 @@ class Stage(Protocol):
         """
         ...
 
-    def settle(self, chunk: Chunk, out: Any) -> Flow:
+    def settle(self, chunk: Any, out: Any) -> Values:
         """What goes on, for what the call gave (awaited) when that is not the chunk itself."""
         ...
 
@@ -50,9 +55,26 @@ class Stage(Protocol):
         """Note that it was not asked about a chunk, because of ``error``."""
         ...
 
-    def abandon(self) -> None:
-        """Drop what it waits for inside what the call gave, because nobody will await that."""
+    def abandon(self, error: BaseException) -> None:
+        """Drop what the call gave, because nobody will await that; it was not asked, because of ``error``."""
         ...
+
+
+class Halt:
+    """Why a block stops its branches, while it does.
+
+    Args:
+        at_failure: Whether one that fails stops the others.
+
+    Attributes:
+        why: In words, for records; None while it does not.
+    """
+
+    __slots__ = ("at_failure", "why")
+
+    def __init__(self, *, at_failure: bool = True) -> None:
+        self.at_failure = at_failure
+        self.why: str | None = None
 
 
 class ChunkChain:
@@ -61,19 +83,30 @@ class ChunkChain:
     Args:
         stages: In order.
         execution: The run's.
+        ends: Of the workflows laid out in the chain, the place of the first stage behind each.
+        halt: Of the block whose branch it is.
     """
 
-    __slots__ = ("_behind", "_execution", "_latch", "_pending", "_rows", "stages")
+    __slots__ = ("_behind", "_ends", "_execution", "_halt", "_latch", "_owed", "_pending", "_rows", "stages")
 
-    def __init__(self, stages: Sequence[Stage], execution: Execution) -> None:
+    def __init__(
+        self,
+        stages: Sequence[Stage],
+        execution: Execution,
+        ends: Mapping[StepRun, int] | None = None,
+        halt: Halt | None = None,
+    ) -> None:
         self.stages = tuple(stages)
         self._rows: tuple[tuple[Callable[[Any], object], Any], ...] = tuple(stage.row() for stage in stages)
         self._execution = execution
+        self._ends = ends or {}
+        self._halt = halt
         self._latch = execution.latch
         self._behind: dict[int, ChunkChain] = {}
         self._pending: tuple[int, Awaitable[object]] | None = None
+        self._owed = 0
 
-    def push(self, chunk: Chunk) -> MaybeFlow:
+    def push(self, chunk: Value) -> MaybeValues:
         """Take a chunk through all stages."""
         latch = self._latch
         index = 0
@@ -88,7 +121,7 @@ class ChunkChain:
             else:
                 return chunk
         except BaseException as error:
-            self._fail(index, error)
+            return self._rest(*self._fail(index, error))
         kind: Any = out.__class__
         if kind is CoroutineType or hasattr(kind, "__await__"):
             self._pending = (index, out)
@@ -96,17 +129,23 @@ class ChunkChain:
         try:
             flow = self._settled(index, chunk, out)
         except BaseException as error:
-            self._fail(index, error)
+            return self._rest(*self._fail(index, error))
         return self._rest(index + 1, flow)
 
-    async def _awaited(self, index: int, chunk: Chunk, awaitable: Awaitable[object]) -> Flow:
+    def take(self, flow: Values) -> MaybeValues:
+        """Take what a chain before gave through all stages."""
+        return self._rest(0, flow)
+
+    async def _awaited(self, index: int, chunk: Value, awaitable: Awaitable[object]) -> Values:
         """The rest of the way, from a stage that waits."""
         count = len(self.stages)
         latch = self._latch
         flow: Any = chunk
         if latch.tripwire is not None:  # a sibling was quicker: what has not begun does not begin
-            self.abandon()
-            self._fail(index, AbortSignal(latch.tripwire))
+            signal = AbortSignal(latch.tripwire)
+            self.abandon(signal)
+            raise signal
+        self._pending = None
         while True:
             try:
                 out: Any = await (awaitable if self._execution.joins else self._waited(index, awaitable))
@@ -126,12 +165,13 @@ class ChunkChain:
                 else:
                     break
             except BaseException as error:
-                self._fail(index, error)
-        came_out: Flow = flow
+                index, flow = self._fail(index, error)
+                break
+        came_out: Values = flow
         if index == count:
             return came_out
         rest = self._rest(index, flow)
-        return await cast("Awaitable[Flow]", rest) if is_awaitable(rest) else cast("Flow", rest)
+        return await cast("Awaitable[Values]", rest) if is_awaitable(rest) else cast("Values", rest)
 
     def _waited(self, index: int, awaitable: Awaitable[object]) -> Awaitable[object]:
         """The awaitable; where it is the user's code (in the run's own task), that is noted meanwhile."""
@@ -139,12 +179,12 @@ class ChunkChain:
             return self._execution.in_hook(awaitable)
         return awaitable
 
-    def _settled(self, index: int, chunk: Chunk, out: object) -> Flow:
+    def _settled(self, index: int, chunk: Value, out: object) -> Values:
         if self._latch.tripwire is not None:
             raise AbortSignal(self._latch.tripwire)
         return chunk if out is chunk else self.stages[index].settle(chunk, out)
 
-    def _rest(self, start: int, flow: Flow) -> MaybeFlow:
+    def _rest(self, start: int, flow: Values) -> MaybeValues:
         """Take what a stage made through the stages behind it."""
         if start == len(self.stages):
             return flow
@@ -153,29 +193,47 @@ class ChunkChain:
                 stage.also(len(flow) - 1)
             if not flow:
                 return flow
-        behind = self._behind.get(start)
-        if behind is None:
-            behind = self._behind[start] = ChunkChain(self.stages[start:], self._execution)
+        behind = self._behind_at(start)
         return self._each(behind, flow) if isinstance(flow, tuple) else behind.push(flow)
 
-    def _each(self, behind: ChunkChain, flow: tuple[Chunk, ...]) -> MaybeFlow:
+    def _behind_at(self, start: int) -> ChunkChain:
+        """The stages from there on, as a chain."""
+        if not start:
+            return self
+        if start not in self._behind:
+            ends = {run: end - start for run, end in self._ends.items() if end > start}
+            self._behind[start] = ChunkChain(self.stages[start:], self._execution, ends, self._halt)
+        return self._behind[start]
+
+    def _each(self, behind: ChunkChain, flow: tuple[Value, ...]) -> MaybeValues:
         """Each chunk of a flow through the stages behind, one after the other."""
-        done: list[Chunk] = []
-        for number, chunk in enumerate(flow):
-            out = behind.push(chunk)
+        done: list[Value] = []
+        for number, chunk in enumerate(flow, 1):
+            try:
+                out = behind.push(chunk)
+            except BaseException as error:
+                behind.skip(len(flow) - number, error)
+                raise
             if is_awaitable(out):
-                return self._each_awaited(behind, flow[number + 1 :], done, cast("Awaitable[Flow]", out))
-            done += as_tuple(cast("Flow", out))
+                behind._owed = len(flow) - number
+                return self._each_awaited(behind, flow[number:], done, cast("Awaitable[Values]", out))
+            done += as_tuple(cast("Values", out))
         return tuple(done)
 
     async def _each_awaited(
-        self, behind: ChunkChain, left: tuple[Chunk, ...], done: list[Chunk], awaitable: Awaitable[Flow]
-    ) -> Flow:
+        self, behind: ChunkChain, left: tuple[Value, ...], done: list[Value], awaitable: Awaitable[Values]
+    ) -> Values:
         """The same from a chunk that waits."""
-        done += as_tuple(await awaitable)
-        for chunk in left:
-            out = behind.push(chunk)
-            done += as_tuple(await cast("Awaitable[Flow]", out) if is_awaitable(out) else cast("Flow", out))
+        behind._owed = 0
+        queue = deque(left)
+        try:
+            done += as_tuple(await awaitable)
+            while queue:
+                out = behind.push(queue.popleft())
+                done += as_tuple(await cast("Awaitable[Values]", out) if is_awaitable(out) else cast("Values", out))
+        except BaseException as error:
+            behind.skip(len(queue), error)
+            raise
         return tuple(done)
 
     def also(self, runs: int) -> None:
@@ -188,24 +246,66 @@ class ChunkChain:
         for stage in self.stages:
             stage.missed(error)
 
-    def abandon(self) -> None:
-        """Drop what ``push`` gave to be awaited, because nobody will await it."""
-        if self._pending is not None:
-            index, awaitable = self._pending
-            close(awaitable)
-            self.stages[index].abandon()
-        for behind in self._behind.values():
-            behind.abandon()
+    def skip(self, count: int, error: BaseException) -> None:
+        """Note for all stages that so many chunks did not come to them, because of ``error``."""
+        for _ in range(count):
+            self.missed(error)
 
-    def _fail(self, index: int, error: BaseException) -> NoReturn:
+    def abandon(self, error: BaseException) -> None:
+        """Drop what ``push`` gave to be awaited, because nobody will await it. Does nothing where somebody has."""
+        pending, self._pending = self._pending, None
+        if pending is not None:
+            index, awaitable = pending
+            close(awaitable)
+            self.stages[index].abandon(error)
+            for stage in self.stages[index + 1 :]:
+                stage.missed(error)
+        owed, self._owed = self._owed, 0
+        self.skip(owed, error)
+        for behind in self._behind.values():
+            behind.abandon(error)
+
+    def _fail(self, index: int, error: BaseException) -> tuple[int, Values]:
+        """Note how a stage failed; gives where to go on, and with what, where it ended a workflow of this chain.
+
+        Raises:
+            BaseException: What the failure becomes.
+        """
         told = self.stages[index].failed(error)
-        for stage in self.stages[index + 1 :]:
-            stage.missed(error)
+        if isinstance(told, BailSignal):
+            run = cast("StepRun", told.scope)
+            end = self._ends.get(run)
+            for stage in self.stages[index + 1 : end]:
+                stage.also(-1)
+            if end is not None:
+                try:
+                    return end, _bailed(run)
+                except InvalidProcessorReturn as refused:
+                    told = refused
+                    index = end - 1
+        if self._halt is not None:
+            self._note_halt(self._halt, told)
+        if not isinstance(told, BailSignal):
+            for stage in self.stages[index + 1 :]:
+                stage.missed(told)
         if told is error:
             raise error
         raise told from error
 
+    def _note_halt(self, halt: Halt, told: BaseException) -> None:
+        """Note why the siblings of this branch are about to be stopped."""
+        if halt.why is not None:
+            return
+        if isinstance(told, BailSignal):
+            halt.why = ENDED
+        elif isinstance(told, Exception) and halt.at_failure:
+            halt.why = "the run failed first"
 
-def as_tuple(flow: Flow) -> tuple[Chunk, ...]:
-    """A flow as a tuple of chunks."""
-    return flow if isinstance(flow, tuple) else (flow,)
+
+ENDED = "its workflow was ended first"
+
+
+def _bailed(run: StepRun) -> Values:
+    """What a step ended its workflow with; from then on the workflow can run again."""
+    result, run.bailed = run.bailed, None
+    return flow_of(None if result is None else result[0], "ctx.bail()")

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable
-from typing import cast
+from typing import Any, ClassVar, cast
 
 from interlock.messages import Chunk
 from interlock.processors.stream_context import OutputStreamContext
 from interlock.runtime.chunk_chain import Flow, as_tuple
 from interlock.runtime.chunk_path import ChunkPath
 from interlock.runtime.strand import Operation, Strand, is_awaitable
+from interlock.steps import RetryPolicy
+from interlock.verdict import AbortSignal
 from interlock.workflows import Plan
 
 __all__ = ["ChunkOp"]
@@ -18,32 +20,47 @@ __all__ = ["ChunkOp"]
 class ChunkOp(Operation):
     """Takes the chunks of a context through a plan, on the path they would take in an agent.
 
+    Its steps have no records of their own: what the processors decided stands in the run's checks.
+
     Args:
         plan: Specialised for the per-chunk point.
+        retry: The policy of steps that have none.
     """
 
-    waits_in_hook = False  # the path notes that itself
+    __slots__ = ("_plan", "_retry")
+    kind: str = "chunks"
+    contains: ClassVar[bool] = True
 
-    def __init__(self, plan: Plan) -> None:
-        self.plan = plan
+    def __init__(self, plan: Plan, *, retry: RetryPolicy | None = None) -> None:
+        super().__init__(plan.id, plan.id)
+        self._plan = plan
+        self._retry = retry
 
     def begin(self, strand: Strand) -> object:
+        strand.enter(self)
         context = cast("OutputStreamContext", strand.value)
-        path = ChunkPath([("", self.plan)], strand.execution, context.message_list)
+        path = ChunkPath([("", self._plan)], strand.execution, context.message_list, retry=self._retry)
         path.begin_step(context.step_number, context.message_list)
         strand.note = path
         return path.feed(context.out[0]) if len(context.out) == 1 else _each(path, context.out)
 
-    def end(self, strand: Strand, result: object) -> None:
+    def end(self, strand: Strand, result: Any) -> None:
         cast("ChunkPath", strand.note).note_checks(strand.execution.checks)
         made = cast("OutputStreamContext", strand.value).fork()
         made.out = as_tuple(cast("Flow", result))
-        strand.value = made
+        super().end(strand, made)
 
     def failed(self, strand: Strand, error: BaseException) -> BaseException:
         if strand.note is not None:
             cast("ChunkPath", strand.note).note_checks(strand.execution.checks)
+        strand.entry.ended_early(error, strand.execution)
         return error
+
+    def abandon(self, strand: Strand) -> None:
+        tripwire = strand.execution.latch.tripwire
+        path = cast("ChunkPath", strand.note)
+        path.abandon(GeneratorExit() if tripwire is None else AbortSignal(tripwire))
+        path.note_checks(strand.execution.checks)
 
 
 async def _each(path: ChunkPath, chunks: tuple[Chunk, ...]) -> Flow:

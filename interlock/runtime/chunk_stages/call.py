@@ -1,0 +1,229 @@
+"""A function of the user's that is asked about chunks: a function step, a map, a condition, how long to sleep."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from interlock.processors.stream_context import OutputStreamContext
+from interlock.runtime.chunk_stages.values import Keyed, Value, Values, flow_of
+from interlock.runtime.chunk_stages.woven import Hooked
+from interlock.runtime.execution import Execution
+from interlock.runtime.strand import as_failure, is_awaitable
+from interlock.steps import Step, StepContext, StepRun, Turn
+from interlock.verdict import AbortSignal, Phase, Signal
+
+__all__ = ["Asked", "Call", "FunctionStage", "Round", "Scope", "ScopeStage"]
+
+Function = Callable[[StepContext[Any]], object]
+
+
+class Round:
+    """How often a loop has gone round with the chunk that is in it."""
+
+    __slots__ = ("number",)
+
+    def __init__(self) -> None:
+        self.number = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What the functions of one workflow on a path share.
+
+    Attributes:
+        run: The workflow's; used again for every chunk.
+        execution: The run's.
+        rounds: Of the loops around, from the outermost in.
+    """
+
+    run: StepRun
+    execution: Execution
+    rounds: Sequence[Round] = field(default=())
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Where a function stands."""
+
+    step_id: str
+    path: str
+    step: Step[Any, Any] | None = None
+
+
+class Call:
+    """A function with the context and the turn that it is given again for every chunk.
+
+    Args:
+        function: The user's.
+        asked: Where it stands.
+        scope: What it shares with others.
+        context: One of the path's run.
+
+    Attributes:
+        chunk: What it is asked about.
+        attempt: Which attempt the next call is, from 1.
+    """
+
+    __slots__ = ("_context", "_function", "_scope", "_step_context", "_turn", "asked", "attempt", "chunk")
+
+    def __init__(self, function: Function, asked: Asked, scope: Scope, context: OutputStreamContext) -> None:
+        self._function = function
+        self._scope = scope
+        self._context = context
+        self._turn = Turn(asked)
+        self._step_context = StepContext(context, scope.run, self._turn)
+        self.asked = asked
+        self.attempt = 1
+        self.chunk: Any = context.chunk
+
+    def called(self, _: object = None) -> object:
+        """Ask it about :attr:`chunk`; gives what it returned."""
+        self.begin()
+        value = self.chunk
+        if value.__class__ is Keyed:
+            return self._function(StepContext(value.shown(), self._scope.run, self._turn))
+        context = self._context
+        context.chunk = value
+        context.out = (value,)
+        return self._function(self._step_context)
+
+    @property
+    def signal(self) -> Signal | None:
+        """The signal that it has recorded in this turn."""
+        notes = self._turn.notes
+        return None if notes is None else notes.signal
+
+    def begin(self) -> None:
+        """A turn of it begins."""
+        turn = self._turn
+        turn.notes = None
+        if self._scope.rounds:
+            turn.at = tuple([one.number for one in self._scope.rounds])
+        if self.attempt > 1:
+            turn.noted().attempts = self.attempt
+
+    def ended(self) -> None:
+        """It has returned: what it noted on the way counts.
+
+        Raises:
+            Signal: It has ended its workflow, and gone on.
+        """
+        notes = self._turn.notes
+        if notes is None:
+            return
+        if notes.signal is not None:
+            raise notes.signal
+        if notes.deltas:  # branches that write one key do so in the order in which they end
+            self._scope.execution.state.apply(self._turn, (), notes.deltas)
+
+    def failed(self, error: BaseException) -> BaseException:
+        """What its error becomes."""
+        latch = self._scope.execution.latch
+        told = as_failure(latch, self.asked.path, error, Phase.OUTPUT_STREAM, cast("Any", self._turn))
+        self._turn.notes = None
+        return told
+
+    def answers(self, value: Value) -> Generator[Any, object, object]:
+        """Ask it as a part of another stage's work.
+
+        Raises:
+            BaseException: What its failure becomes.
+        """
+        self.chunk = value
+        latch = self._scope.execution.latch
+        try:
+            answer = self.called()
+            if is_awaitable(answer):
+                answer = yield Hooked(cast("Any", answer), self._scope.execution)
+            if latch.tripwire is not None:
+                raise AbortSignal(latch.tripwire)
+            self.ended()
+        except GeneratorExit:
+            raise
+        except BaseException as error:
+            told = self.failed(error)
+            if told is error:
+                raise
+            raise told from error
+        return answer
+
+
+class FunctionStage(Call):
+    """A function step or a map that stands by itself: a context in, a context out."""
+
+    __slots__ = ("call",)
+    waits_in_hook = True
+
+    def __init__(self, function: Function, asked: Asked, scope: Scope, context: OutputStreamContext) -> None:
+        super().__init__(function, asked, scope, context)
+        self.call: Callable[[Any], object] = self.called
+
+    def row(self) -> tuple[Callable[[Any], object], Any]:
+        """The function behind its context, and this stage."""
+        return self.call, self
+
+    def settle(self, chunk: Value, out: object) -> Values:
+        """What goes on: the ``out`` of the context it returned."""
+        self.ended()
+        flow = flow_of(out, self.asked.step_id)
+        if isinstance(chunk, Keyed):
+            chunk.picked(out)
+        if self.asked.step is not None:
+            self._scope.run.outputs[self.asked.step] = out
+        return flow
+
+    def also(self, runs: int) -> None:
+        """A function keeps no record."""
+
+    def missed(self, error: BaseException) -> None:
+        """A function keeps no record."""
+
+    def abandon(self, error: BaseException) -> None:
+        """It waits for nothing but the function."""
+
+
+class ScopeStage:
+    """Where a chunk comes into a workflow in which functions are asked: what those share begins anew."""
+
+    __slots__ = ("_context", "_run", "chunk")
+    waits_in_hook = False
+
+    def __init__(self, run: StepRun, context: OutputStreamContext) -> None:
+        self._run = run
+        self._context = context
+        self.chunk: Any = context.chunk
+
+    def row(self) -> tuple[Callable[[Any], object], Any]:
+        """The beginning, and this stage."""
+        return self._begun, self
+
+    def _begun(self, _: object) -> object:
+        run, value = self._run, self.chunk
+        run.bailed = None
+        run.outputs.clear()
+        if value.__class__ is Keyed:
+            run.run_input = value.shown()
+        else:
+            context = run.run_input = self._context
+            context.chunk = value
+            context.out = (value,)
+        return value
+
+    def settle(self, chunk: Value, out: Value) -> Value:
+        """What came."""
+        return out
+
+    def failed(self, error: BaseException) -> BaseException:
+        """It does not fail."""
+        return error
+
+    def also(self, runs: int) -> None:
+        """It keeps no record."""
+
+    def missed(self, error: BaseException) -> None:
+        """It keeps no record."""
+
+    def abandon(self, error: BaseException) -> None:
+        """It waits for nothing."""
