@@ -92,7 +92,7 @@ def _through(node: Node, flow: Flow) -> tuple[list[str], Flow]:
         case SleepNode():
             return [], flow
         case MapNode(id=id_, sources=sources):
-            return [], Flow(UNSET if sources is None else dict[str, Any], f"{id_!r} gives")
+            return [], Flow(UNSET if sources is None else dict, f"{id_!r} gives")
         case MergeNode(id=id_):
             return [], Flow(UNSET, f"{id_!r} gives")
         case _:

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Union, get_args, get_origin
 
+from typing_extensions import is_typeddict
+
 from interlock.schema import UNSET, fits, is_set, is_union
 from interlock.workflows.outcome import StepError
 
@@ -120,6 +122,8 @@ def list_of(item: Any) -> Any:
 
 
 def _may_be_list(kind: type) -> bool:
+    if is_typeddict(kind):
+        return False
     try:
         return issubclass(kind, list) or issubclass(list, kind)
     except TypeError:  # a protocol with data members
