@@ -3,6 +3,7 @@
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --require-virtualenv
+RIVALS := .rivals
 
 # TEXT goes to the demonstration through the environment, unread by make and by the shell. `value` keeps its dollar
 # signs, and TEXT itself is not exported because make would expand those on the way.
@@ -14,7 +15,7 @@ export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 unexport PYRIGHT_PYTHON_FORCE_VERSION PYRIGHT_PYTHON_PYLANCE_VERSION
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check lint types bench clean
+.PHONY: help setup demo test check lint types bench rivals clean
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
 
@@ -26,7 +27,8 @@ help:  ## print the targets
 	@echo 'make lint    ruff: rules and format'
 	@echo 'make types   mypy --strict and pyright strict'
 	@echo 'make bench   measure against the budgets; fails when one is missed (ARGS="--only chain --json")'
-	@echo 'make clean   remove $(VENV), caches and build results'
+	@echo 'make rivals  measure other engines on the same work, installed in $(RIVALS); writes docs/benchmarks.md'
+	@echo 'make clean   remove $(VENV), $(RIVALS), caches and build results'
 	@echo
 	@echo 'PYTHON=/path/to/python chooses the interpreter that $(VENV) is made with (3.11 or later).'
 
@@ -51,8 +53,11 @@ types: $(VENV)/.installed-dev
 bench: $(VENV)/.installed
 	@$(BIN)/python -m benchmarks $(ARGS)
 
+rivals: $(RIVALS)/.installed
+	@$(RIVALS)/python/bin/python -m benchmarks.rivals $(ARGS)
+
 clean:
-	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage .coverage.* *.egg-info
+	rm -rf $(VENV) $(RIVALS) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage .coverage.* *.egg-info
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The stamps are made last, so a set-up that broke off is done again, and so is one older than pyproject.toml.
@@ -65,6 +70,12 @@ $(VENV)/.installed-dev: pyproject.toml $(BIN)/python
 	@$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"], sep="\n")' > $(VENV)/build-requires.txt
 	$(PIP) install --quiet -e '.[dev]' -r $(VENV)/build-requires.txt
 	@touch $(VENV)/.installed $@
+
+# What cannot be installed is said in one line, and left out.
+$(RIVALS)/.installed: pyproject.toml benchmarks/rivals/requirements.txt benchmarks/rivals/mastra/package.json
+	@python=$$(.ci/find-python) && echo "making $(RIVALS) with $$python" && "$$python" -m venv --clear $(RIVALS)/python
+	@$(RIVALS)/python/bin/python -m benchmarks.rivals.install
+	@touch $@
 
 # Every directory of PATH is searched: a version manager's shim may stand before a real interpreter and refuse to run.
 $(BIN)/python:

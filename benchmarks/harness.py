@@ -12,11 +12,23 @@ import gc
 import inspect
 import statistics
 import time
+import tracemalloc
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal, cast
 
-__all__ = ["NOMINAL_STEP", "Effort", "Measured", "Row", "Unit", "Work", "bare_loop", "measure_cost", "measure_ratio"]
+__all__ = [
+    "NOMINAL_STEP",
+    "Effort",
+    "Measured",
+    "Row",
+    "Unit",
+    "Work",
+    "bare_loop",
+    "measure_cost",
+    "measure_memory",
+    "measure_ratio",
+]
 
 NOMINAL_STEP: Final = 0.09e-6
 """Seconds that one step of the bare loop takes on the machine that the budgets were written for."""
@@ -30,7 +42,7 @@ Work = Callable[[], object]
 
 Clock = Callable[[], float]
 
-Unit = Literal["×", "µs", "ms"]
+Unit = Literal["×", "µs", "ms", "MB"]
 PER_SECOND: Final[Mapping[str, float]] = {"µs": 1e6, "ms": 1e3}
 
 
@@ -76,7 +88,7 @@ class Row:
         name: What is measured.
         must: The most it may cost.
         aim: What it should cost.
-        unit: ``"×"`` a rival, or ``"µs"`` or ``"ms"`` on the nominal machine.
+        unit: ``"×"`` a rival, ``"µs"`` or ``"ms"`` on the nominal machine, or ``"MB"``.
         measure: Measures it once.
     """
 
@@ -149,6 +161,28 @@ async def _cost(engine: Work, effort: Effort, scale: float, units: int, over: Wo
     raw = statistics.median(ours for ours, _ in pairs)
     step = statistics.median(bare for _, bare in pairs) / CALIBRATION_STEPS
     return Measured(value * scale / units, len(pairs), {"unscaled": raw * scale / units, "bare step µs": step * 1e6})
+
+
+def measure_memory(engine: Work) -> Measured:
+    """How many MB of Python's memory the second run has at its peak beyond what was there before it.
+
+    >>> 8 < measure_memory(lambda: bytearray(10_000_000)).value < 12
+    True
+    """
+    return asyncio.run(_memory(engine))
+
+
+async def _memory(engine: Work) -> Measured:
+    await _once(engine)
+    gc.collect()
+    tracemalloc.start()
+    try:
+        before, _ = tracemalloc.get_traced_memory()
+        await _once(engine)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    return Measured((peak - before) / 1e6, 1)
 
 
 def bare_loop(steps: int) -> Callable[[], Awaitable[int]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import json
 import os
 import platform
@@ -11,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from benchmarks.harness import Effort, Measured, Row
+from benchmarks.rivals.beside import Beside
 
 __all__ = ["Line", "main", "measure"]
 
@@ -108,12 +110,13 @@ def _figure(value: float, unit: str) -> str:
     return f"{value:.3g} {unit}"
 
 
-def main(rows: Sequence[Row], arguments: Sequence[str] | None = None) -> int:
+def main(rows: Sequence[Row], arguments: Sequence[str] | None = None, *, beside: Beside | None = None) -> int:
     """Measure and print.
 
     Args:
         rows: The budgets, in the order in which they are measured.
         arguments: The command line without the program's name.
+        beside: What rivals took when they were measured last, to be shown under the rows.
 
     Returns:
         The exit code: 0; 1 when a must was missed or a row failed; 2 when ``--only`` names nothing.
@@ -130,25 +133,32 @@ def main(rows: Sequence[Row], arguments: Sequence[str] | None = None) -> int:
         names = "\n  ".join(row.name for row in rows)
         print(f"no row's name holds {' or '.join(map(repr, options.only))}; there are:\n  {names}", file=sys.stderr)
         return BAD_USAGE
-    lines = _measure_all(chosen, Effort(seconds=options.seconds), show=not options.json)
+    lines = _measure_all(chosen, Effort(seconds=options.seconds), beside, show=not options.json)
     if options.json:
-        print(json.dumps({"machine": _machine(), "rows": [line.as_json() for line in lines]}, indent=2))
+        rows_told = [{**line.as_json(), "rivals": _rivals(line.row, beside)} for line in lines]
+        print(json.dumps({"machine": _machine(), "rows": rows_told}, indent=2))
     missed = [line.row.name for line in lines if not line.kept]
     if missed:
         print(f"\nmissed: {'; '.join(missed)}", file=sys.stderr)
     return MISSED if missed else 0
 
 
-def _measure_all(rows: Sequence[Row], effort: Effort, *, show: bool) -> list[Line]:
+def _measure_all(rows: Sequence[Row], effort: Effort, beside: Beside | None, *, show: bool) -> list[Line]:
     table = _Table(rows)
     if show:
-        print(table.heading(), flush=True)
+        print(*([beside.heading()] if beside else []), table.heading(), sep="\n", flush=True)
     lines: list[Line] = []
     for row in rows:
         lines.append(measure(row, effort))
         if show:
             print(table.line(lines[-1]), flush=True)
+            if beside and (rivals := beside.line(row.name)):
+                print(rivals, flush=True)
     return lines
+
+
+def _rivals(row: Row, beside: Beside | None) -> Sequence[Mapping[str, object]]:
+    return [dataclasses.asdict(case) for case in beside.cases(row.name)] if beside else []
 
 
 def _machine() -> Mapping[str, object]:

@@ -4,9 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from benchmarks import build, chain, chunk, fan_out, fork, imports
+from benchmarks import build, chain, chunk, dag, events, fan_out, fork, imports, map, record  # noqa: A004
 from benchmarks.harness import Row
 
 __all__ = ["ROWS"]
 
-ROWS: Sequence[Row] = (*chain.ROWS, *fan_out.ROWS, *chunk.ROWS, *fork.ROWS, *build.ROWS, *imports.ROWS)
+ROWS: Sequence[Row] = (
+    *chain.ROWS,
+    *events.ROWS,
+    *record.ROWS,
+    *fan_out.ROWS,
+    *map.ROWS,
+    *dag.ROWS,
+    *chunk.ROWS,
+    *fork.ROWS,
+    *build.ROWS,
+    *imports.ROWS,
+)

@@ -103,6 +103,16 @@ def test_make_test_checks_everything_and_then_runs_the_tests(root: Path) -> None
     assert places == sorted(places)
 
 
+@needs_make
+def test_rivals_are_installed_and_measured_in_an_environment_of_their_own(root: Path) -> None:
+    planned = _run(["make", "--dry-run", "--always-make", "rivals"], root).stdout
+    commands = ["-m venv --clear .rivals/python", "-m benchmarks.rivals.install", "-m benchmarks.rivals"]
+    places = [planned.find(command) for command in commands]
+    assert -1 not in places
+    assert places == sorted(places)
+    assert ".venv" not in planned
+
+
 def _python(folder: Path, name: str, script: str) -> None:
     folder.mkdir(exist_ok=True)
     (folder / name).write_text(f"#!/bin/sh\n{textwrap.dedent(script)}\n")
