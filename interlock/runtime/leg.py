@@ -189,9 +189,10 @@ class Leg:
             return Completed(strand.value, **told)
         if not self._halted:
             return Canceled(**told)
-        if execution.suspensions:
+        ready = self._tape.ready if self._tape is not None else ()
+        if execution.suspensions and not ready:
             return Suspended(tuple(execution.suspensions), **told)
-        return Paused(tuple(self._tape.ready) if self._tape is not None else (), **told)
+        return Paused(tuple(ready), **told)
 
     def _told(self, duration: float) -> dict[str, Any]:
         execution = self._execution
