@@ -7,7 +7,7 @@ All at once::
 
 or each as a test of its own::
 
-    @pytest.mark.parametrize("check", run_store_checks)
+    @pytest.mark.parametrize("check", run_store_checks, ids=lambda check: check.__name__)
     async def test_my_store_keeps_the_rule(check) -> None:
         await check(MyStore)
 """
