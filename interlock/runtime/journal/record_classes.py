@@ -119,15 +119,9 @@ def classes_in(schemas: Iterable[object]) -> set[type]:
         schemas: Types, as a workflow's and its steps' schemas are. What is no type is passed over.
 
     Example:
-        >>> from dataclasses import dataclass
-        >>> @dataclass
-        ... class Line:
-        ...     amount: int
-        >>> @dataclass
-        ... class Order:
-        ...     lines: list[Line]
-        >>> sorted(kind.__name__ for kind in classes_in([dict[str, Order | None]]))
-        ['Line', 'Order']
+        >>> from interlock.verdict import Tripwire
+        >>> sorted(kind.__name__ for kind in classes_in([dict[str, list[Tripwire | None]]]))
+        ['Phase', 'Tripwire']
     """
     found: set[type] = set()
     seen: dict[int, object] = {}  # by identity, as not all can be hashed; kept alive, so that no identity is used twice
