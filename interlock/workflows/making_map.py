@@ -59,7 +59,7 @@ def made_map(x: object, place: str) -> Made:
 def _hint(given: object) -> str:
     if callable(given):
         return (
-            "a function is no source: map everything with one, .map(lambda ctx: {…}), or put a step before and name it"
+            "a function is no source: map with one alone, .map(lambda ctx: {…}), or make a step of it that runs before"
         )
     return f"{given!r:.60} is no source: a value that is always the same is value({given!r:.60})"
 

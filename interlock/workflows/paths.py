@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any, cast
 
@@ -34,7 +34,7 @@ class Path:
         7
         >>> Path("orders[1]").read({"orders": [{"total": 7}]}, "input")
         Traceback (most recent call last):
-        LookupError: input.orders[1]: input.orders has no item [1]; it is a list of 1
+        LookupError: input.orders[1]: input.orders has no item [1]: there is list of 1
     """
 
     __slots__ = ("parts", "text")
@@ -61,7 +61,7 @@ class Path:
                 value = _step(value, part)
             except LookupError as error:
                 whole = self.after(root)
-                raise LookupError(f"{whole}: {reached} {error.args[0]}; it is {_told(value)}") from None
+                raise LookupError(f"{whole}: {reached} {error.args[0]}: there is {_told(value)}") from None
             reached = _joined(reached, part)
         return value
 
@@ -125,15 +125,13 @@ def _told(value: Any) -> str:
     if value is None:
         return "None"
     if _is_list(value):
-        return f"a {made.__name__} of {len(value)}"
-    names: Iterable[object] = getattr(made, "model_fields", ())
+        return f"{made.__name__} of {len(value)}"
+    names: list[str] = [*getattr(made, "model_fields", ())]
     if is_dataclass(made):
-        names = [field.name for field in fields(made)]
+        names = [field.name for field in fields(made) if not field.name.startswith("_")]
     if isinstance(value, Mapping):
-        names = map(repr, cast("Mapping[object, Any]", value))
-    return f"a {made.__name__} with {_listed(names)}"
-
-
-def _listed(names: Iterable[object]) -> str:
-    shown = [str(name) for name in names]
-    return (", ".join(shown[:_SHOWN]) or "nothing in it") + (", …" if len(shown) > _SHOWN else "")
+        names = [repr(key) for key in cast("Mapping[object, Any]", value)]
+        if not names:
+            return f"an empty {made.__name__}"
+    shown = ", ".join(names[:_SHOWN]) + (", …" if len(names) > _SHOWN else "")
+    return f"{made.__name__} with {shown}" if names else made.__name__

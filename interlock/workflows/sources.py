@@ -249,9 +249,10 @@ def _pieces(text: str) -> list[str | Source | tuple[str, Path]]:
 
 def _hole(inside: str) -> tuple[str, Path]:
     root = re.split(r"[.\[]", inside, maxsplit=1)[0]
-    if not root:
+    rest = inside[len(root) :]
+    if not root or rest == ".":
         raise DefinitionError(f"template(): ${{{inside}}} names nothing: ${{input.x}}, ${{state.x}}, ${{step-id.x}}, …")
-    return root, Path(inside[len(root) :].removeprefix("."))
+    return root, Path(rest.removeprefix("."))
 
 
 def _written(x: object) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import is_dataclass
+from dataclasses import is_dataclass, replace
 from functools import lru_cache
 from typing import Any, cast
 
@@ -175,7 +175,7 @@ def joined(schemas: list[tuple[str, object]]) -> tuple[StateFields, list[str]]:
                 continue
             faults += _differences(name, found[name], owners[name], field, owner)
             if found[name].default is None:
-                found[name] = field
+                found[name] = replace(found[name], default=field.default)
     return StateFields(found), faults
 
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypedDict
+from typing import Annotated, Any, TypedDict
 
 import pydantic
 import pytest
 
 from interlock.errors import DefinitionError
 from interlock.schema import UNSET
-from interlock.steps import Step, create_step
-from interlock.workflows import WorkflowBuilder, create_workflow
+from interlock.steps import Step, StepContext, create_step
+from interlock.workflows import WorkflowBuilder, create_workflow, from_step, template, value
 from tests.workflows.acting import ActingStep, Forked, OtherForked
 
 
@@ -189,3 +190,129 @@ def test_a_favourite_must_be_one_of_the_branches() -> None:
     guards = [ActingStep("a"), ActingStep("b")]
     assert faults_of(start().parallel(guards).merge(prefer="c")) == ["'merge' prefers 'c', which is none of 'a', 'b'"]
     assert faults_of(start().parallel(guards).merge(prefer="b")) == []
+
+
+def yes(ctx: StepContext[Any]) -> bool:
+    return True
+
+
+def keep(ctx: StepContext[Any]) -> Any:
+    return ctx.input
+
+
+def test_the_ids_of_a_workflow_are_those_of_all_its_blocks() -> None:
+    twice = 'give one another id with create_step(x, id="…")'
+    a = typed("a")
+    first = start().then(a)
+    places = {
+        "node 2 (branch), arm 1": first.branch([(yes, a)]),
+        "node 2 (branch), arm 1, step 1": first.branch([(yes, [a, typed("b")])]),
+        "node 2 (branch), otherwise": first.branch([(yes, typed("b"))], otherwise=a),
+        "node 2 (branch), otherwise, step 2": first.branch([(yes, typed("b"))], otherwise=[typed("c"), a]),
+        "node 2 (do-while)": first.do_while(a, yes),
+        "node 2 (do-until)": first.do_until(a, yes),
+        "node 2 (dag), key 2": first.dag({typed("b"): [], a: []}),
+    }
+    for place, builder in places.items():
+        assert faults_of(builder) == [f"the id 'a' stands twice: at node 1 and at {place}; {twice}"]
+    assert faults_of(start().then(typed("a", made=list)).foreach(a)) == [
+        f"the id 'a' stands twice: at node 1 and at node 2 (foreach); {twice}"
+    ]
+
+
+def test_what_is_no_step_steps_aside_for_steps_in_every_block() -> None:
+    names = ["map", "branch", "foreach", "do-while", "do-until", "dag", "sleep", "sleep-until", "input", "parallel"]
+    taken = [typed(name) for name in names]
+    builder: Any = start()
+    builder = builder.branch([(yes, taken[:4]), (yes, taken[4])], otherwise=taken[5]).map(keep).foreach(taken[6])
+    builder = builder.do_while(taken[7], yes).dag({taken[8]: [], taken[9]: []}).sleep(0).sleep_until(0)
+    ids = [node.id for node in builder.commit().plan.nodes]
+    assert ids == ["branch-2", "map-2", "foreach-2", "do-while-2", "dag-2", "sleep-2", "sleep-until-2"]
+
+
+class Counts(TypedDict):
+    count: Annotated[int, operator.add]
+    names: list[str]
+
+
+class OtherCounts(TypedDict):
+    count: Annotated[int, max]
+    names: list[int]
+
+
+class MoreCounts(pydantic.BaseModel):
+    count: Annotated[int, operator.add] = 0
+    more: str = ""
+
+
+def with_state(id: str, schema: object) -> Step[Any, Any]:  # noqa: A002
+    return create_step(lambda ctx: ctx.input, id=id, state_schema=schema)
+
+
+def test_one_run_has_one_state_so_that_its_schemas_must_agree() -> None:
+    disagree = [
+        "one run has one state, but its key 'count' is reduced by add in that of {} and by max in that of {}",
+        "one run has one state, but its key 'names' is list[str] in that of {} and list[int] in that of {}",
+    ]
+    begun = create_workflow(id="w", state_schema=Counts)
+    assert faults_of(begun.then(with_state("a", OtherCounts))) == [
+        fault.format("the workflow", "'a'") for fault in disagree
+    ]
+    inner = create_workflow(id="inner", state_schema=Counts).then(with_state("a", MoreCounts)).commit()
+    counted = "one run has one state, but its key 'count' is reduced by max in that of 'b' and by add in that of {}"
+    named = "one run has one state, but its key 'names' is list[int] in that of 'b' and list[str] in that of 'inner'"
+    assert faults_of(start().parallel([with_state("b", OtherCounts), inner])) == [
+        counted.format("'inner'"),
+        named,
+        counted.format("'inner/a'"),
+    ]
+    assert faults_of(begun.then(inner)) == []
+
+
+@pytest.mark.parametrize(
+    ("schema", "name"), [(int, "int"), ({"a": int}, "{'a': <class 'int'>}"), (dict[str, int], "dict[str, int]")]
+)
+def test_a_state_schema_has_named_keys(schema: object, name: str) -> None:
+    assert faults_of(create_workflow(id="w", state_schema=schema).then(typed("a"))) == [
+        f"the state_schema of the workflow must be a pydantic model, a dataclass or a TypedDict, not {name}"
+    ]
+
+
+def test_a_source_reads_a_step_that_stands_before_it_in_its_workflow() -> None:
+    a, b, later = typed("a"), typed("b"), typed("later")
+    mapped = start().branch([(yes, [a, b])]).map({"x": from_step(a, "y"), "z": from_step([b, a]), "b": b})
+    assert faults_of(mapped) == []
+    missing = "which is no step before it in this workflow"
+    assert faults_of(start().then(a).map({"x": from_step(later), "y": later, "z": a}).then(later)) == [
+        f"'map', 'x' reads 'later', {missing}",
+        f"'map', 'y' reads 'later', {missing}",
+    ]
+    inner = create_workflow(id="inner").then(a).commit()
+    assert faults_of(start().then(inner).map({"x": inner})) == []
+    assert faults_of(start().then(inner).map({"x": a})) == [f"'map', 'x' reads 'a', {missing}"]
+    assert faults_of(start().then(a).map({"x": typed("a")})) == [f"'map', 'x' reads 'a', {missing}"]
+
+
+def test_a_template_names_steps_that_stand_before_it_by_their_ids() -> None:
+    text = template("${a.x} ${input} ${state.a} ${run_input} ${request_context.b} ${later}")
+    assert faults_of(start().then(typed("a")).map({"x": text}).map({"y": text})) == [
+        "'map', 'x' reads 'later', which is no step before it in this workflow",
+        "'map-2', 'y' reads 'later', which is no step before it in this workflow",
+    ]
+    assert faults_of(start().then(typed("a")).then(typed("later")).map({"x": text})) == []
+
+
+@pytest.mark.parametrize("given", [3, "x", None, False, [], {}])
+def test_a_value_in_a_map_is_no_source(given: Any) -> None:
+    assert faults_of(start().map({"a": value(1), "b": given})) == [
+        f"node 1 (map), 'b': {given!r} is no source: a value that is always the same is value({given!r})"
+    ]
+
+
+def test_a_function_in_a_map_is_no_source_and_a_key_is_text() -> None:
+    wrong: Any = {"a": len, 3: value(1)}
+    assert faults_of(start().map(wrong)) == [
+        "node 1 (map), 'a': a function is no source: map with one alone, .map(lambda ctx: {…}), "
+        "or make a step of it that runs before",
+        "node 1 (map): the key 3 is no string",
+    ]
