@@ -12,6 +12,7 @@ from interlock.messages.json_form import list_from_json
 from interlock.runtime.journal.context_values import context_of
 from interlock.runtime.journal.encoding import FACTORIES, JSON, TAG
 from interlock.runtime.journal.leaf_values import LEAVES_BY_TAG
+from interlock.runtime.journal.message_lists import MessageListForm
 from interlock.runtime.journal.object_parts import put_together
 from interlock.runtime.journal.record_classes import RecordClasses
 
@@ -25,10 +26,12 @@ class Decoder:
 
     Args:
         classes: Finds classes by their names.
+        lists: Reads message lists.
     """
 
-    def __init__(self, classes: RecordClasses) -> None:
+    def __init__(self, classes: RecordClasses, lists: MessageListForm) -> None:
         self._classes = classes
+        self._lists = lists
 
     def decode(self, value: JSON) -> Any:
         """The value that is written so.
@@ -57,6 +60,8 @@ class Decoder:
                 return put_together(self._found(told), parts)
             case "json":
                 return cast("Any", self._found(told)).from_json(self.decode(told["v"]))
+            case "messages":
+                return self._lists.read(self.decode(told["v"]))
             case "message":
                 return list_from_json({"messages": [self.decode(told["v"])], "system": [], "system_tags": []})[0][0]
             case "enum":

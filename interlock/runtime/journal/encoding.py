@@ -11,8 +11,10 @@ from typing import Any, Final, cast
 from interlock.errors import ModelError, RecordedError, StepFailed
 from interlock.messages.json_form import list_to_json
 from interlock.messages.message import Message
+from interlock.messages.message_list import MessageList
 from interlock.runtime.journal.context_values import ONLY_HERE, is_context, parts_of
 from interlock.runtime.journal.leaf_values import LARGEST, LEAVES, LEAVES_BY_MODULE, Leaf
+from interlock.runtime.journal.message_lists import MessageListForm
 from interlock.runtime.journal.object_parts import has_parts, taken_apart
 from interlock.runtime.journal.record_classes import RecordClasses, has_json_form
 from interlock.runtime.journal.unrecordable import Unrecordable
@@ -40,10 +42,12 @@ class Encoder:
 
     Args:
         classes: Gives classes their names.
+        lists: Writes message lists.
     """
 
-    def __init__(self, classes: RecordClasses) -> None:
+    def __init__(self, classes: RecordClasses, lists: MessageListForm) -> None:
         self._classes = classes
+        self._lists = lists
 
     def encode(self, value: Any, depth: int = 0) -> JSON:
         """The value as JSON.
@@ -134,10 +138,9 @@ class Encoder:
         if issubclass(kind, Enum):
             return {TAG: "enum", "class": self._class(kind), "v": _member(value)}
         if kind is Message:
-            return {
-                TAG: "message",
-                "v": self._own_json(value, lambda: list_to_json([value], (), ())["messages"][0], depth),
-            }
+            return {TAG: "message", "v": self._own_json(value, lambda: _message_to_json(value), depth)}
+        if kind is MessageList:
+            return {TAG: "messages", "v": self._own_json(value, lambda: self._lists.write(value), depth)}
         if has_json_form(kind):
             return {TAG: "json", "class": self._class(kind), "v": self._own_json(value, value.to_json, depth)}
         if has_parts(kind):

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
 from decimal import Decimal
 from fractions import Fraction
+from functools import cache
 from pathlib import Path, PosixPath, PurePath, PurePosixPath, PureWindowsPath, WindowsPath
 from typing import Any, Final, cast
 from uuid import UUID
@@ -137,17 +138,17 @@ def _address(name: str) -> Leaf:
 
 def _read_url(told: Any) -> Any:
     name, text = told
+    return _url_adapter(name).validate_python(text)
+
+
+@cache
+def _url_adapter(name: str) -> Any:
     networks = importlib.import_module("pydantic.networks")
-    kind: object = getattr(networks, name)
-    if (
-        name not in cast("list[str]", networks.__all__)
-        or not isinstance(kind, type)
-        or not name.endswith(("Url", "Dsn"))
-    ):
+    if not name.endswith(("Url", "Dsn")) or name not in cast("list[str]", networks.__all__):
         raise ValueError(f"pydantic has no URL type {name!r}")
     from pydantic import TypeAdapter
 
-    return TypeAdapter[Any](kind).validate_python(text)
+    return TypeAdapter[Any](getattr(networks, name))
 
 
 _URL: Final = Leaf("url", lambda v: [type(v).__name__, str(v)], _read_url)

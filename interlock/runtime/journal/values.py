@@ -17,6 +17,7 @@ from typing import Any
 from interlock.errors import InterlockError, StorageError
 from interlock.runtime.journal.decoding import Decoder
 from interlock.runtime.journal.encoding import JSON, Encoder
+from interlock.runtime.journal.message_lists import MessageListForm
 from interlock.runtime.journal.record_classes import RecordClasses, classes_in
 from interlock.runtime.journal.unrecordable import Unrecordable
 
@@ -42,8 +43,9 @@ class ValueCodec:
 
     def __init__(self, classes: Iterable[type] = ()) -> None:
         known = RecordClasses(classes)
-        self._encoder = Encoder(known)
-        self._decoder = Decoder(known)
+        lists = MessageListForm()
+        self._encoder = Encoder(known, lists)
+        self._decoder = Decoder(known, lists)
 
     def encode(self, value: object, *, place: str = "the value") -> JSON:
         """The value as JSON that shares nothing with it.
