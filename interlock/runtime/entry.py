@@ -46,7 +46,7 @@ class Entry(Turn):
 
     def succeeded(self, output: object) -> None:
         """Note that it ended well."""
-        if not self.replayed:
+        if self.notes is None or not self.notes.replayed:
             self.duration = perf_counter() - self.began
         self.output = output
         self.status = "success"

@@ -19,7 +19,18 @@ from interlock.runtime.run_state import Site
 from interlock.steps import Step, StepRun
 from interlock.verdict import AbortSignal, Latch, Phase, Signal
 
-__all__ = ["Operation", "Strand", "abandon", "advance", "as_failure", "close", "drive", "is_awaitable"]
+__all__ = [
+    "Operation",
+    "Strand",
+    "abandon",
+    "advance",
+    "as_failure",
+    "close",
+    "drive",
+    "fail",
+    "is_awaitable",
+    "proceed",
+]
 
 
 class Operation:
@@ -204,7 +215,7 @@ def advance(strand: Strand) -> Awaitable[object] | None:
                 op.end(strand, result)
                 tape.ended(op, strand)
         except BaseException as error:
-            _fail(strand, op, error)
+            fail(strand, op, error)
         strand.index += 1
     return None
 
@@ -218,7 +229,6 @@ async def drive(strand: Strand, awaitable: Awaitable[object] | None = None) -> N
     """
     execution = strand.execution
     latch = execution.latch
-    tape = execution.tape
     if awaitable is None:
         awaitable = advance(strand)
     elif latch.tripwire is not None:  # a sibling was quicker: what has not begun does not begin
@@ -235,18 +245,29 @@ async def drive(strand: Strand, awaitable: Awaitable[object] | None = None) -> N
                     execution.waiting = False
             else:
                 result = await awaitable
-            if latch.tripwire is not None:
-                raise AbortSignal(latch.tripwire)
-            op.end(strand, result)
-            if tape is not None:
-                tape.ended(op, strand)
         except BaseException as error:
-            _fail(strand, op, error)
-        strand.index += 1
-        awaitable = advance(strand)
+            fail(strand, op, error)
+        awaitable = proceed(strand, result)
 
 
-def _fail(strand: Strand, op: Operation, error: BaseException) -> NoReturn:
+def proceed(strand: Strand, result: object) -> Awaitable[object] | None:
+    """Go on with what the awaited operation gave, until the strand is through (None) or must wait again."""
+    execution = strand.execution
+    op = strand.ops[strand.index]
+    try:
+        tripwire = execution.latch.tripwire
+        if tripwire is not None:
+            raise AbortSignal(tripwire)
+        op.end(strand, result)
+        if execution.tape is not None:
+            execution.tape.ended(op, strand)
+    except BaseException as error:
+        fail(strand, op, error)
+    strand.index += 1
+    return None if strand.index == len(strand.ops) else advance(strand)
+
+
+def fail(strand: Strand, op: Operation, error: BaseException) -> NoReturn:
     """Raise what an operation's error becomes."""
     told = error
     if strand.begun:

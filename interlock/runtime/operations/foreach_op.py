@@ -8,7 +8,7 @@ from typing import Any, ClassVar, cast
 from interlock.errors import RunError
 from interlock.runtime.operations.arms import Gathering, Waiting, abandon_all, halt, run_all
 from interlock.runtime.run_state import Site
-from interlock.runtime.strand import Operation, Strand, advance, close, drive, is_awaitable
+from interlock.runtime.strand import Operation, Strand, advance, close, drive, fail, is_awaitable, proceed
 from interlock.steps import StepContext
 from interlock.verdict import HaltSignal
 from interlock.workflows import ForeachNode
@@ -130,29 +130,44 @@ class _Window:
         """Take an item to its end, then begin the next that nobody has begun, as long as there is one."""
         one, waits = begun
         awaitable: Awaitable[object] | None = waits
-        run, at = self._strand.run, self._at
+        run, outputs, at, tape = self._strand.run, self._outputs, self._at, self._tape
+        alone = not self._strand.execution.joins  # in the run's own task
         while True:
             try:
-                if awaitable is not None:
+                if alone and awaitable is not None:
                     await drive(one, awaitable)
-                self._ended(index, one.value)
+                    awaitable = None
+                while awaitable is not None:  # the same, without a coroutine for each item
+                    try:
+                        result = await awaitable
+                    except BaseException as error:
+                        fail(one, one.ops[one.index], error)
+                    awaitable = proceed(one, result)
+                outputs[index] = one.value
+                if tape is not None:
+                    self._tell()
             except HaltSignal:
                 self._halted.append(one)
                 one = self._one()
             except Exception as error:
                 self._failed(index, error)
-            following = next(self._items, None)
-            if following is None or run.bailed is not None:
+            if run.bailed is not None:
                 return
-            index, item = following
-            one.again(item, (*at, index + 1))
-            try:
-                awaitable = advance(one)
-            except HaltSignal:
-                self._halted.append(one)
-                one = self._one()
-            except Exception as error:
-                self._failed(index, error)
+            for index, item in self._items:
+                one.again(item, (*at, index + 1))
+                try:
+                    awaitable = advance(one)
+                except HaltSignal:
+                    self._halted.append(one)
+                    one = self._one()
+                except Exception as error:
+                    self._failed(index, error)
+                else:
+                    if awaitable is not None:
+                        break
+                    self._ended(index, one.value)
+            else:
+                return
 
     def given(self) -> list[Any]:
         """What the list gives, once all its items have ended."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from time import perf_counter
 from typing import Any, ClassVar, cast
 
 from interlock.errors import InvalidProcessorReturn, StepFailed
@@ -65,17 +66,18 @@ class StepOp(Operation):
     def end(self, strand: Strand, result: Any) -> None:
         phase = strand.execution.phase
         entry = strand.entry
-        if entry.notes is not None and entry.notes.signal is not None:
-            raise entry.notes.signal
+        notes = entry.notes
+        if notes is not None and notes.signal is not None:
+            raise notes.signal
         if phase is not None:
             checked_context(self.step_id, phase, result)
         elif self._check_output and type(result) is not self._plain_output:
             result = validate(self._step.output_schema, result)
-        if entry.notes is not None:
+        if notes is not None:
             settle(strand, entry)
-        entry.succeeded(result)
-        strand.run.outputs[self._step] = result
-        strand.value = result
+        entry.duration = perf_counter() - entry.began
+        entry.output = strand.value = strand.run.outputs[self._step] = result
+        entry.status = "success"
 
     def replay(self, strand: Strand, output: Any) -> None:
         strand.run.outputs[self._step] = output
