@@ -22,12 +22,14 @@ class StateField:
 
     Attributes:
         type: Of its value, without the reducer.
+        bare: The type without what else ``Annotated`` says of it.
         reducer: How changes are applied; None: a change is the new value.
         default: Gives the value that it begins with, of the values of the keys before it; None: it begins absent.
         empty: Gives what a reducer begins with where the key is absent; None: the first change is the first value.
     """
 
     type: Any
+    bare: Any
     reducer: Reducer | None = None
     default: Callable[[Mapping[str, object]], object] | None = None
     empty: Callable[[], object] | None = None
@@ -61,6 +63,7 @@ def fields_of(schema: type[object]) -> tuple[dict[str, StateField], list[str]]:
         ]
         fields[name] = StateField(
             Annotated[(annotation, *rest)] if rest else annotation,
+            annotation,
             reducers[0] if reducers else None,
             default,
             _empty(annotation),

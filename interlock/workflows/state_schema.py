@@ -173,23 +173,29 @@ def joined(schemas: list[tuple[str, object]]) -> tuple[StateFields, list[str]]:
             if name not in found:
                 found[name], owners[name] = field, owner
                 continue
-            faults += _differences(name, found[name], owners[name], field, owner)
-            if found[name].default is None:
-                found[name] = replace(found[name], default=field.default)
+            fault = _difference(found[name], owners[name], field, owner)
+            if fault is not None:
+                faults.append(f"one run has one state, but its key {name!r} is {fault}")
+            found[name] = _together(found[name], field)
     return StateFields(found), faults
 
 
-def _differences(name: str, one: StateField, owner: str, other: StateField, second: str) -> list[str]:
-    if one.type != other.type:
-        kinds = f"{schema_name(one.type)} in that of {owner} and {schema_name(other.type)} in that of {second}"
-    elif one.reducer != other.reducer:
-        kinds = (
-            f"reduced by {reducer_name(one.reducer)} in that of {owner} "
-            f"and by {reducer_name(other.reducer)} in that of {second}"
-        )
-    else:
-        return []
-    return [f"one run has one state, but its key {name!r} is {kinds}"]
+def _difference(one: StateField, owner: str, other: StateField, second: str) -> str | None:
+    """How the same key differs in two schemas."""
+    if one.bare != other.bare:
+        return f"{schema_name(one.bare)} in that of {owner} and {schema_name(other.bare)} in that of {second}"
+    if one.reducer != other.reducer:
+        first, last = reducer_name(one.reducer), reducer_name(other.reducer)
+        return f"reduced by {first} in that of {owner} and by {last} in that of {second}"
+    if one.type != other.type and one.type != one.bare and other.type != other.bare:
+        return f"constrained in one way in that of {owner} and in another in that of {second}"
+    return None
+
+
+def _together(one: StateField, other: StateField) -> StateField:
+    """One key of two schemas: constrained where either says so, with the first default."""
+    kind = other.type if one.type == one.bare else one.type
+    return replace(one, type=kind, default=one.default if one.default is not None else other.default)
 
 
 def copied(value: object, memo: dict[int, object] | None = None) -> object:
