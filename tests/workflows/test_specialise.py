@@ -10,11 +10,17 @@ from hypothesis import strategies as st
 from interlock.steps import StepContext, create_step
 from interlock.verdict import Phase
 from interlock.workflows import (
+    BranchNode,
+    DagItem,
+    DagNode,
+    ForeachNode,
+    LoopNode,
     MapNode,
     MergeNode,
     NestedNode,
     ParallelNode,
     Plan,
+    SleepNode,
     StepNode,
     acting_steps,
     create_workflow,
@@ -62,6 +68,88 @@ def test_maps_and_merges_alone_keep_nothing_alive() -> None:
     assert specialise(plan, STREAM) is not None
 
 
+def yes(ctx: StepContext[Any]) -> bool:
+    return True
+
+
+def test_an_arm_of_a_branch_that_does_not_act_stays_as_a_key_with_its_condition() -> None:
+    arms: Any = [(yes, [ON_INPUT, ON_STREAM]), (yes, ON_STREAM.altered(id="s2"))]
+    plan = create_workflow(id="w").branch(arms, otherwise=ON_BOTH).merge().commit().plan
+    special = specialise(plan, INPUT)
+    assert special is not None
+    assert special.nodes == (
+        BranchNode(
+            "branch",
+            (yes, yes),
+            (Plan("s", (StepNode(ON_INPUT),)), Plan("s2", ())),
+            Plan("b", (StepNode(ON_BOTH),)),
+        ),
+        MergeNode("merge"),
+    )
+    assert specialise(plan, Phase.TOOL_CALL) is None
+
+
+def test_what_runs_otherwise_and_does_not_act_stays_too() -> None:
+    plan = create_workflow(id="w").branch([(yes, ON_INPUT)], otherwise=ON_STREAM, mode="all").commit().plan
+    special = specialise(plan, INPUT)
+    assert special is not None
+    (block,) = special.nodes
+    assert isinstance(block, BranchNode)
+    assert (block.otherwise, block.mode) == (Plan("s", ()), "all")
+
+
+def test_a_loop_whose_body_does_not_act_vanishes() -> None:
+    builder = create_workflow(id="w").then(ON_BOTH).do_while(ON_STREAM, yes).do_until(ON_INPUT, yes, max_iterations=3)
+    special = specialise(builder.commit().plan, INPUT)
+    assert special is not None
+    assert special.nodes == (
+        StepNode(ON_BOTH),
+        LoopNode("do-until", Plan("i", (StepNode(ON_INPUT),)), yes, True, 3),
+    )
+    items = create_workflow(id="w").map(keep).foreach(ActingStep("x", STREAM, schema=int), concurrency=4).commit().plan
+    assert specialise(items, INPUT) is None
+    special = specialise(items, STREAM)
+    assert special is not None
+    assert isinstance(special.nodes[1], ForeachNode)
+    assert special.nodes[1].concurrency == 4
+
+
+def test_a_node_of_a_graph_that_does_not_act_passes_on_what_it_is_given() -> None:
+    plan = create_workflow(id="w").dag({ON_INPUT: [], ON_STREAM: [ON_INPUT], ON_BOTH: [ON_STREAM]}).commit().plan
+    special = specialise(plan, INPUT)
+    assert special is not None
+    assert special.nodes == (
+        DagNode(
+            "dag",
+            (
+                DagItem(Plan("i", (StepNode(ON_INPUT),))),
+                DagItem(Plan("s", ()), (0,)),
+                DagItem(Plan("b", (StepNode(ON_BOTH),)), (1,)),
+            ),
+        ),
+    )
+    assert specialise(plan, Phase.TOOL_CALL) is None
+
+
+def test_waits_and_conditions_alone_keep_nothing_alive() -> None:
+    plan = create_workflow(id="w").sleep(1).branch([(yes, ON_STREAM)]).sleep_until(0).commit().plan
+    assert specialise(plan, INPUT) is None
+    special = specialise(plan, STREAM)
+    assert special is not None
+    assert [type(node) for node in special.nodes] == [SleepNode, BranchNode, SleepNode]
+
+
+def test_what_was_said_of_a_block_is_kept() -> None:
+    block = create_workflow(id="w").parallel(
+        [ON_INPUT, ON_STREAM], join=1, on_error="collect", concurrency=1, share=True
+    )
+    special = specialise(block.commit().plan, INPUT)
+    assert special is not None
+    (node,) = special.nodes
+    assert isinstance(node, ParallelNode)
+    assert (node.join, node.on_error, node.concurrency, node.share) == (1, "collect", 1, True)
+
+
 def test_a_function_step_acts_at_every_point() -> None:
     plan = create_workflow(id="w").then(create_step(keep)).map(keep).commit().plan
     for phase in Phase:
@@ -89,13 +177,21 @@ def steps() -> st.SearchStrategy[ActingStep]:
 
 
 def plans(depth: int = 3) -> st.SearchStrategy[Plan]:
-    nodes: Any = st.one_of(steps().map(StepNode), st.just(MapNode("map", keep)))
+    nodes: Any = st.one_of(steps().map(StepNode), st.just(MapNode("map", keep)), st.just(SleepNode("sleep", 1)))
     if depth:
         inner = plans(depth - 1)
         nodes = st.one_of(
             nodes,
             inner.map(lambda plan: NestedNode(ActingStep("n", INPUT, STREAM), plan)),
             st.lists(inner, min_size=1, max_size=3).map(lambda arms: ParallelNode("parallel", tuple(arms))),
+            st.lists(inner, min_size=1, max_size=3).map(
+                lambda arms: BranchNode("branch", (yes,) * (len(arms) - 1), tuple(arms[1:]), arms[0])
+            ),
+            inner.map(lambda plan: ForeachNode("foreach", plan)),
+            inner.map(lambda plan: LoopNode("do-while", plan, yes, until=False)),
+            st.lists(inner, min_size=1, max_size=3).map(
+                lambda found: DagNode("dag", tuple(DagItem(plan) for plan in found))
+            ),
         )
     return st.lists(nodes, max_size=3).map(lambda found: Plan("p", tuple(found)))
 
