@@ -11,7 +11,7 @@ from interlock.processors.seat import RunFacts, Seat
 from interlock.runtime.checks import PointChecks
 from interlock.runtime.run_state import RunState
 from interlock.steps import StepRun, Turn
-from interlock.verdict import Latch, Phase, SuspendSignal
+from interlock.verdict import CheckRecord, Latch, Phase, SuspendSignal
 from interlock.workflows.outcome import Suspension
 
 if TYPE_CHECKING:
@@ -40,8 +40,8 @@ class Execution:
     """
 
     __slots__ = (
+        "_checks",
         "_state",
-        "checks",
         "entries",
         "facts",
         "joins",
@@ -67,7 +67,7 @@ class Execution:
         self.latch: Latch = facts.latch
         self.phase = phase
         self.states = states if states is not None else {}
-        self.checks = checks if checks is not None else PointChecks()
+        self._checks = checks
         self.tape = tape
         self.entries: list[Entry] = []
         self.joins = 0
@@ -82,6 +82,10 @@ class Execution:
             return await awaitable
         finally:
             self.waiting = False
+
+    def is_waiting(self) -> bool:
+        """Whether the task that runs the execution is itself waiting for a step or hook right now."""
+        return self.waiting
 
     def seat(self, processor: Processor) -> Seat:
         """A processor's place in this run."""
@@ -98,6 +102,18 @@ class Execution:
         if self._state is None:
             self._state = RunState()
         return self._state
+
+    @property
+    def checks(self) -> PointChecks:
+        """Where processors' verdicts are noted."""
+        if self._checks is None:
+            self._checks = PointChecks()
+        return self._checks
+
+    @property
+    def known_checks(self) -> list[CheckRecord]:
+        """The verdicts so far, in list order."""
+        return [] if self._checks is None else self._checks.records()
 
     @property
     def known_state(self) -> RunState | None:

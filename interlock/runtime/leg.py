@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from time import perf_counter
 from typing import Any, cast
 
 import anyio
+import sniffio
 
 from interlock.errors import StepFailed
 from interlock.processors.seat import RunFacts
@@ -16,11 +17,12 @@ from interlock.runtime.execution import Execution
 from interlock.runtime.journal.tape import Tape
 from interlock.runtime.journal.writer import JournalWriter
 from interlock.runtime.lower import hooks_in
+from interlock.runtime.primed import primed
 from interlock.runtime.records import Records
 from interlock.runtime.run_state import RunState
 from interlock.runtime.strand import Operation, Strand, advance, drive, is_awaitable
 from interlock.runtime.watchdog import Watchdog, watchdog
-from interlock.schema import validate
+from interlock.schema import is_set, validate
 from interlock.steps import StepContext, Turn
 from interlock.tracing import warn
 from interlock.verdict import AbortSignal, BailSignal, HaltSignal, Phase
@@ -44,6 +46,19 @@ class Leg:
         writer: Keeps the journal; None: there is none.
         first: Whether it is the run's first.
     """
+
+    __slots__ = (
+        "_canceled",
+        "_execution",
+        "_first",
+        "_halted",
+        "_strand",
+        "_tape",
+        "_through",
+        "_watchdog",
+        "_workflow",
+        "_writer",
+    )
 
     def __init__(
         self,
@@ -90,17 +105,15 @@ class Leg:
         if self._watchdog is not None:
             self._watchdog.cancel()
 
-    async def run(self) -> Outcome[Any] | Paused:
-        """Go as far as it goes."""
-        if self._writer is None:
-            return await self._go()
+    async def run_recorded(self, writer: JournalWriter) -> Outcome[Any] | Paused:
+        """Go as far as it goes, while a task of its own writes the journal."""
         interrupt: BaseException | None = None
         outcome: Outcome[Any] | Paused | None = None
         async with anyio.create_task_group() as group:
-            group.start_soon(self._writer.run)
+            group.start_soon(writer.run)
             try:
-                outcome = await self._go()
-                await self._writer.flushed()
+                outcome = await self.run()
+                await writer.flushed()
             except Exception as error:  # the store's, or a value that no journal holds
                 outcome = Failed(error, **self._told(0.0))
             except BaseException as error:  # would be wrapped by the group
@@ -110,33 +123,19 @@ class Leg:
             raise interrupt
         return cast("Outcome[Any]", outcome)
 
-    async def _go(self) -> Outcome[Any] | Paused:
+    async def run(self) -> Outcome[Any] | Paused:
+        """Go as far as it goes."""
         began = perf_counter()
+        strand = self._strand
         error: BaseException | None = None
-        if not self._canceled:
-            error = await self._drive()
-        outcome = self._outcome(error, perf_counter() - began)
-        if not isinstance(outcome, Suspended | Paused):
-            outcome = await self._call_back(outcome)
-        if self._tape is not None:
-            self._tape.note("workflow-finish", {"outcome": outcome})
-        return outcome
-
-    async def _drive(self) -> BaseException | None:
-        """Take the strand as far as it goes; give back what ended it early."""
-        strand, execution = self._strand, self._execution
         try:
-            asks_first = self._first and self._workflow.on_start is not None
-            waits = None if asks_first else advance(strand)
-            if asks_first or waits is not None:
-                with watchdog(execution.latch, lambda: execution.waiting) as self._watchdog:
-                    if self._canceled:  # by a step, before anything was awaited
-                        self._watchdog.cancel()
-                    if asks_first:
-                        await self._started()
-                    await drive(strand, waits)
-                    self._through = True
-            else:
+            if not self._canceled:
+                rest = self._begun()
+                if rest is not None:
+                    with watchdog(self._execution.latch, self._execution.is_waiting) as self._watchdog:
+                        if self._canceled:  # by a step, before anything was awaited
+                            self._watchdog.cancel()
+                        await rest
                 self._through = True
         except BailSignal:
             if strand.run.bailed is not None:
@@ -144,11 +143,39 @@ class Leg:
                 self._through = True
         except HaltSignal:
             self._halted = True
-        except (Exception, AbortSignal) as error:
-            return error
+        except (Exception, AbortSignal) as ended_by:
+            error = ended_by
         finally:
             self._watchdog = None
-        return self._fault_in_output() if self._through else None
+        if self._through:
+            error = self._fault_in_output()
+        outcome = self._outcome(error, perf_counter() - began)
+        workflow = self._workflow
+        if (workflow.on_finish or workflow.on_error) is not None and not isinstance(outcome, Suspended | Paused):
+            outcome = await self._call_back(outcome)
+        if self._tape is not None:
+            self._tape.note("workflow-finish", {"outcome": outcome})
+        return outcome
+
+    def _begun(self) -> Awaitable[object] | None:
+        """Go as far as nothing suspends; gives the rest, which does. Until then there is nothing to watch over.
+
+        On trio a watchdog is a scope, which must be around all that waits from the start.
+        """
+        strand = self._strand
+        rest: Coroutine[Any, Any, None]
+        if self._first and self._workflow.on_start is not None:
+            rest = self._from_the_start()
+        else:
+            waits = advance(strand)
+            if waits is None:
+                return None
+            rest = drive(strand, waits)
+        return primed(rest) if sniffio.current_async_library() == "asyncio" else rest
+
+    async def _from_the_start(self) -> None:
+        await self._started()
+        await drive(self._strand)
 
     async def _started(self) -> None:
         """Call ``on_start``."""
@@ -165,7 +192,7 @@ class Leg:
 
     def _fault_in_output(self) -> StepFailed | None:
         """Validate what came out; what is wrong with it is the workflow's own failure."""
-        if self._execution.phase is not None:
+        if self._execution.phase is not None or not is_set(self._workflow.output_schema):
             return None
         try:
             self._strand.value = validate(self._workflow.output_schema, self._strand.value)
@@ -176,8 +203,18 @@ class Leg:
     def _outcome(self, error: BaseException | None, duration: float) -> Outcome[Any] | Paused:
         execution, strand = self._execution, self._strand
         tripwire = execution.latch.tripwire
-        if not self._through and not self._halted:
+        if not self._through and not self._halted and execution.phase is not None:
             execution.checks.stopped(hooks_in(strand.ops), why_stopped(tripwire, error))
+        if self._through and error is None and tripwire is None and (self._writer is None or not self._writer.error):
+            state = execution.known_state
+            return Completed(
+                strand.value,
+                run_id=execution.facts.run_id,
+                steps=Records(execution.entries),
+                checks=execution.known_checks,
+                state={} if state is None else state.view(),
+                duration=duration,
+            )
         told = self._told(duration)
         if tripwire is not None:
             return Blocked(tripwire, **told)
@@ -185,8 +222,6 @@ class Leg:
             return Failed(self._writer.error, **told)
         if isinstance(error, Exception):
             return Failed(error, **told)
-        if self._through:
-            return Completed(strand.value, **told)
         if not self._halted:
             return Canceled(**told)
         ready = self._tape.ready if self._tape is not None else ()
@@ -200,7 +235,7 @@ class Leg:
         return {
             "run_id": execution.facts.run_id,
             "steps": Records(execution.entries),
-            "checks": execution.checks.records(),
+            "checks": execution.known_checks,
             "state": {} if state is None else state.view(),
             "duration": duration,
         }

@@ -14,6 +14,7 @@ from interlock.errors import (
     RunBusy,
     RunError,
     StorageError,
+    UnrecordableValue,
 )
 from interlock.processors.contexts import ProcessorStepSchema
 from interlock.processors.hook_context import HookContext
@@ -56,6 +57,21 @@ class LocalRun(Generic[I_contra, O_co]):
     Attributes:
         run_id: Its id.
     """
+
+    __slots__ = (
+        "_answered",
+        "_canceled",
+        "_context",
+        "_leg",
+        "_prepared",
+        "_started",
+        "_stood",
+        "_store",
+        "_turnstile",
+        "_value",
+        "_workflow",
+        "run_id",
+    )
 
     def __init__(
         self,
@@ -111,8 +127,11 @@ class LocalRun(Generic[I_contra, O_co]):
             DefinitionError: A workflow of processors was given something else than a context.
             AlreadyStarted: It was started before, here or in its store.
         """
-        go = await self._open(value, state, request_context, steps=0 if pause else None)
-        return await go()
+        stood = self._begin(value, state, request_context)
+        steps = 0 if pause else None
+        if self._store is not None:
+            return await self._claimed(self._store, stood, steps=steps)
+        return await self._continue(stood, steps=steps, first=True)
 
     def stream(
         self, value: I_contra, /, *, state: object = None, request_context: RequestContext | None = None
@@ -120,8 +139,7 @@ class LocalRun(Generic[I_contra, O_co]):
         """Run it and read its events along; see :meth:`interlock.workflows.WorkflowRun.stream`."""
 
         async def opened(buffer: EventBuffer) -> Callable[[], Awaitable[Outcome[Any]]]:
-            go = await self._open(value, state, request_context, buffer=buffer)
-            return cast("Callable[[], Awaitable[Outcome[Any]]]", go)
+            return await self._opened(self._begin(value, state, request_context), state, buffer)
 
         return RunStream(opened, self.cancel)
 
@@ -199,45 +217,63 @@ class LocalRun(Generic[I_contra, O_co]):
         assert not isinstance(outcome, Paused)
         return outcome
 
-    async def _open(
-        self,
-        value: object,
-        state: object,
-        request_context: RequestContext | None,
-        *,
-        steps: int | None = None,
-        buffer: EventBuffer | None = None,
-    ) -> Callable[[], Awaitable[Outcome[O_co] | Paused]]:
-        """Check the call and claim the run; gives what runs it."""
+    def _begin(self, value: object, state: object, request_context: RequestContext | None) -> _Stood:
+        """Check the call; gives where the run stands."""
         if self._started:
             raise AlreadyStarted(self.run_id)
-        checked = self._checked(value)
+        self._value = self._checked(value)
         begun = self._prepared.state(self._workflow, state)
+        self._context = request_context
         self._started = True
-        self._value, self._context = checked, request_context
-        stood = _Stood(state=begun)
+        return _Stood(state=begun)
+
+    async def _opened(self, stood: _Stood, state: object, buffer: EventBuffer) -> Callable[[], Awaitable[Outcome[Any]]]:
+        """Claim a run that is read along; gives what runs it."""
+        failed: Exception | None = None
         if self._store is not None:
-            stored = StoredRun(self._store, self.run_id, self._workflow, self._prepared.form(self._workflow))
+            await self._turnstile.enter()
             try:
-                values = {} if begun is None else begun.values
-                stood.seq = await stored.begin(checked, values, request_context, buffer=buffer)
-            except StorageError as error:
-                failure = error
-
-                async def failed() -> Outcome[O_co]:
-                    return Failed(failure, run_id=self.run_id)
-
-                return failed
-        elif buffer is not None:
-            stood.seq = 1
-            told = {"workflow": self._workflow.id, "input": checked, "state": state or {}}
+                failed = await self._claim(self._store, stood, buffer)
+            except BaseException:
+                self._turnstile.leave()
+                raise
+        else:
+            told = {"workflow": self._workflow.id, "input": self._value, "state": state or {}}
             Tape(self.run_id, buffer=buffer).note("workflow-start", told)
+            stood.seq = 1
 
-        async def go() -> Outcome[O_co] | Paused:
-            async with self._turnstile:
-                return await self._continue(stood, steps=steps, buffer=buffer, first=True)
+        async def go() -> Outcome[Any]:
+            try:
+                if failed is None:
+                    return cast("Outcome[Any]", await self._continue(stood, buffer=buffer, first=True))
+                outcome = Failed(failed, run_id=self.run_id)
+                Tape(self.run_id, buffer=buffer).note("workflow-finish", {"outcome": outcome})
+                return outcome
+            finally:
+                if self._store is not None:
+                    self._turnstile.leave()
 
         return go
+
+    async def _claimed(self, store: RunStore, stood: _Stood, *, steps: int | None) -> Outcome[O_co] | Paused:
+        """Claim the run in its store, and run it."""
+        async with self._turnstile:
+            failed = await self._claim(store, stood)
+            if failed is not None:
+                return Failed(failed, run_id=self.run_id)
+            return await self._continue(stood, steps=steps, first=True)
+
+    async def _claim(
+        self, store: RunStore, stood: _Stood, buffer: EventBuffer | None = None
+    ) -> StorageError | UnrecordableValue | None:
+        """Write the run's first row; gives what failed in the store, or of what it was to keep."""
+        stored = StoredRun(store, self.run_id, self._workflow, self._prepared.form(self._workflow))
+        try:
+            values = {} if stood.state is None else stood.state.values
+            stood.seq = await stored.begin(self._value, values, self._context, buffer=buffer)
+        except (StorageError, UnrecordableValue) as error:
+            return error
+        return None
 
     def _checked(self, value: object) -> Any:
         """The input, validated."""
@@ -339,10 +375,15 @@ class LocalRun(Generic[I_contra, O_co]):
         )
         if self._canceled:
             leg.cancel()
+        alone = first and self._store is None  # nobody else can be in before a run has started
+        if alone:
+            self._turnstile.busy = True
         try:
-            outcome = await leg.run()
+            outcome = await leg.run() if writer is None else await leg.run_recorded(writer)
         finally:
             self._leg = None
+            if alone:
+                self._turnstile.leave()
         self._stood = _Stood(outcome, leg.entries, leg.state, stood.seq if tape is None else tape.seq)
         return outcome
 

@@ -27,12 +27,13 @@ class Prepared:
         workflow: The workflow.
     """
 
-    __slots__ = ("_form", "_ops", "_rules", "_schema", "_steps")
+    __slots__ = ("_form", "_ops", "_rules", "_schema", "_stateless", "_steps")
 
     def __init__(self, workflow: Workflow[Any, Any]) -> None:
         self._ops: dict[Phase | None, tuple[Operation, ...]] = {}
         self._steps: dict[str, Step[Any, Any]] | None = None
         self._schema = workflow.state_schema
+        self._stateless = False
         self._rules: StateRules | None = None
         self._form: RowForm | None = None
 
@@ -59,6 +60,7 @@ class Prepared:
         if is_set(self._schema):
             schemas[workflow.id] = self._schema
         if not schemas and given is None:
+            self._stateless = True
             return None
         values = given_values(given)
         if not schemas:

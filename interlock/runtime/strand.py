@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from types import CoroutineType
-from typing import Any, ClassVar, NoReturn, cast
+from typing import Any, ClassVar, Final, NoReturn, cast
 
 from interlock.errors import RunError, StepFailed, StorageError
 from interlock.runtime.cancellation import cancelled_itself, interrupts, lonely_cancellation
@@ -31,6 +31,9 @@ __all__ = [
     "is_awaitable",
     "proceed",
 ]
+
+
+_NOT_BEGUN: Final = object()
 
 
 class Operation:
@@ -190,23 +193,28 @@ def abandon(strand: Strand, awaitable: Awaitable[object]) -> None:
         strand.ops[strand.index].abandon(strand)
 
 
-def advance(strand: Strand) -> Awaitable[object] | None:
-    """Go on until the strand is through (None) or must wait (what to await)."""
+def advance(strand: Strand, result: object = _NOT_BEGUN) -> Awaitable[object] | None:
+    """Go on until the strand is through (None) or must wait (what to await).
+
+    Args:
+        strand: The strand.
+        result: What the operation it stands at gave, where that has been begun already.
+    """
     ops = strand.ops
     execution = strand.execution
     latch = execution.latch
     tape = execution.tape
     count = len(ops)
-    if latch.tripwire is not None:  # by something that was left running
+    if latch.tripwire is not None and result is _NOT_BEGUN:  # by something that was left running
         raise AbortSignal(latch.tripwire)
     while strand.index < count:
         op = ops[strand.index]
         try:
-            result: Any = op.begin(strand) if tape is None else tape.begin(op, strand)
+            if result is _NOT_BEGUN:
+                result = op.begin(strand) if tape is None else tape.begin(op, strand)
             kind: Any = result.__class__
             if kind is CoroutineType or hasattr(kind, "__await__"):
-                waits: Awaitable[object] = result
-                return waits
+                return cast("Awaitable[object]", result)
             if latch.tripwire is not None:
                 raise AbortSignal(latch.tripwire)
             if tape is None:
@@ -217,6 +225,7 @@ def advance(strand: Strand) -> Awaitable[object] | None:
         except BaseException as error:
             fail(strand, op, error)
         strand.index += 1
+        result = _NOT_BEGUN
     return None
 
 
@@ -227,15 +236,18 @@ async def drive(strand: Strand, awaitable: Awaitable[object] | None = None) -> N
         strand: The strand.
         awaitable: What ``advance`` gave for it, where it was called already.
     """
+    ops = strand.ops
     execution = strand.execution
     latch = execution.latch
+    tape = execution.tape
+    count = len(ops)
     if awaitable is None:
         awaitable = advance(strand)
     elif latch.tripwire is not None:  # a sibling was quicker: what has not begun does not begin
         abandon(strand, awaitable)
         raise AbortSignal(latch.tripwire)
     while awaitable is not None:
-        op = strand.ops[strand.index]
+        op = ops[strand.index]
         try:
             if op.waits_in_hook and not execution.joins:
                 execution.waiting = True
@@ -245,9 +257,26 @@ async def drive(strand: Strand, awaitable: Awaitable[object] | None = None) -> N
                     execution.waiting = False
             else:
                 result = await awaitable
+            if latch.tripwire is not None:
+                raise AbortSignal(latch.tripwire)
+            op.end(strand, result)
+            if tape is not None:
+                tape.ended(op, strand)
         except BaseException as error:
             fail(strand, op, error)
-        awaitable = proceed(strand, result)
+        strand.index += 1
+        if strand.index == count:
+            return
+        if tape is not None:
+            awaitable = advance(strand)
+            continue
+        op = ops[strand.index]
+        try:
+            result = op.begin(strand)
+        except BaseException as error:
+            fail(strand, op, error)
+        # The next is a coroutine again in most chains that wait at all.
+        awaitable = cast("Awaitable[object]", result) if type(result) is CoroutineType else advance(strand, result)
 
 
 def proceed(strand: Strand, result: object) -> Awaitable[object] | None:

@@ -28,16 +28,24 @@ class Turnstile:
         self._freed: anyio.Event | None = None
 
     async def __aenter__(self) -> Self:
+        await self.enter()
+        return self
+
+    async def enter(self) -> None:
+        """Wait until nobody is in, then be it."""
         while self.busy:
             if self._freed is None:
                 self._freed = anyio.Event()
             await self._freed.wait()
         self.busy = True
-        return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
+        self.leave()
+
+    def leave(self) -> None:
+        """Let the next one in."""
         self.busy = False
         if self._freed is not None:
             self._freed.set()
