@@ -8,7 +8,7 @@ character takes two, a combining one none.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from rich.cells import cell_len
@@ -20,7 +20,9 @@ __all__ = [
     "clipped",
     "framed",
     "junction",
+    "labelled",
     "listed",
+    "looped",
     "padded",
     "row",
     "stacked",
@@ -84,24 +86,32 @@ def padded(text: str, width: int, *, centred: bool = False) -> str:
     return f"{' ' * left}{text}{' ' * (blank - left)}"
 
 
-def wrapped(text: str, width: int) -> list[str]:
-    """The text in lines of at most ``width`` cells: broken after colons, then after other marks, then anywhere."""
+def wrapped(text: str, width: float, *, measure: Callable[[str], float] = width_of) -> list[str]:
+    """The text in lines of at most ``width``: broken after colons, then after other marks, then anywhere.
+
+    Args:
+        text: What to break.
+        width: The room for a line.
+        measure: How much of it a text takes; default: cells.
+    """
     lines: list[str] = []
     for part in re.findall(r"[^:]*:*", text):
         start = len(lines)
         for piece in re.findall(r"[^-_, ]*[-_, ]*", part):
-            if len(lines) > start and width_of((lines[-1] + piece).rstrip()) <= width:
+            if len(lines) > start and measure((lines[-1] + piece).rstrip()) <= width:
                 lines[-1] += piece
             else:
-                lines += _chopped(piece, width)
+                lines += _chopped(piece, width, measure)
     return [line.strip() for line in lines if line.strip()] or [""]
 
 
-def _chopped(text: str, width: float) -> list[str]:
-    """The text cut into pieces of at most ``width`` cells, or of one character where that is wider."""
+def _chopped(text: str, width: float, measure: Callable[[str], float] = width_of) -> list[str]:
+    """The text cut into pieces of at most ``width``, or of one character where that is wider."""
+    if measure(text) <= width:
+        return [text] if text else []
     pieces: list[str] = []
     for char in text:
-        if pieces and width_of(pieces[-1] + char) <= width:
+        if pieces and measure(pieces[-1] + char) <= width:
             pieces[-1] += char
         else:
             pieces.append(char)
@@ -209,20 +219,41 @@ def _block_rows(block: Block, inner: int) -> list[str]:
     ]
 
 
-def framed(block: Block, title: str, border: str = "╔═╗║╚╝╪") -> Block:
+def labelled(block: Block, text: str) -> Block:
+    """The block with a text beside the way in."""
+    width = max(block.width, block.axis + 2 + width_of(text))
+    below = block.moved(block.axis, width)
+    line = padded(f"{' ' * block.axis}│ {text}", width)
+    return Block((line, *below.lines), width, block.axis)
+
+
+def looped(block: Block, text: str) -> Block:
+    """The block with a way back on its right, from below it to above it, and a text on that."""
+    tail = f"─ {text} ─"
+    lane = max(block.width + 1, block.axis + 1 + width_of(tail))
+    width, blank = lane + 1, " " * block.axis
+    top = f"{blank}├◀{'─' * (lane - block.axis - 2)}┐"
+    bottom = f"{blank}├{tail}{'─' * (lane - block.axis - 1 - width_of(tail))}┘"
+    body = [f"{padded(line, lane)}│" for line in block.lines]
+    return Block((top, *body, bottom), width, block.axis)
+
+
+def framed(block: Block, title: str, border: str = "╔═╗║╚╝╪", *, notes: Sequence[str] = ()) -> Block:
     """A frame with a title around a block. Above it stands an arrow that leads in.
 
     Args:
         block: What is inside.
         title: Stands in the upper border.
         border: As of :func:`box`, and where the way out crosses it.
+        notes: Lines of text below the title.
     """
     upper_left, flat, upper_right, side, lower_left, lower_right, crossing = tuple(border)
-    inner = max(block.width, width_of(title) + 2)
+    inner = max(block.width, width_of(title) + 2, *map(width_of, notes), 0)
     axis = block.axis + (inner - block.width) // 2
     body = list(block.moved(axis, inner).lines)
     if not block.arrow:
         body.insert(0, row({axis: "│"}, inner))
+    body[:0] = [padded(note, inner) for note in notes]
     width, axis = inner + 4, axis + 2
     return Block(
         (

@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections import Counter
-from collections.abc import Generator, Iterable
+from collections import Counter, defaultdict
+from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
-from interlock.workflows.graph import Chain, Member, NestedCluster, ParallelCluster, Vertex, graph_of
+from interlock.workflows.graph import (
+    BodyCluster,
+    BranchCluster,
+    Chain,
+    Cluster,
+    DagCluster,
+    Edge,
+    Member,
+    NestedCluster,
+    ParallelCluster,
+    Vertex,
+    chains_of,
+)
+from interlock.workflows.graph_of import graph_of
 from interlock.workflows.labels import printable, shortened
 from interlock.workflows.nodes import Plan
+from interlock.workflows.overlay import Mark, MarkStatus, Overlay, Run, overlay_of
+from interlock.workflows.status_colours import STATUS_COLOURS
 
 if TYPE_CHECKING:
     from interlock.workflows.workflow import Workflow
@@ -22,6 +38,8 @@ _SHAPES: Final = {
     "processor": ("{{", "}}"),
     "map": ("([", "])"),
     "merge": ("[\\", "/]"),
+    "sleep": (">", "]"),
+    "branch": ("{", "}"),
     "join": ("((", "))"),
     "idle": ("[", "]"),
 }
@@ -30,16 +48,24 @@ _SHAPES: Final = {
 _DESCRIPTION_LENGTH = 80
 
 
-def workflow_mermaid(workflow: Workflow[Any, Any]) -> str:
+def workflow_mermaid(workflow: Workflow[Any, Any], *, run: Run | None = None) -> str:
     """The workflow as a Mermaid flowchart, top down.
 
-    Function steps are boxes, processors hexagons, maps rounded, merges funnels; a nested workflow is a frame with its
-    nodes inside, a parallel block a dashed frame with its arms side by side, an arm that does nothing a dashed box.
-    A label is the step's id and the start of its description. Ids in the source are numbers (``n1``), so any step id
-    will do. Nodes and edges are those of ``to_json()`` and ``to_networkx()``.
+    Function steps are boxes, processors hexagons, maps rounded, merges funnels, sleeps flags, branches diamonds with
+    a labelled arrow to each arm; a nested workflow, a ``foreach``, a loop and a dag are frames with their nodes inside,
+    a parallel block a dashed frame with its arms side by side, an arm that does nothing a dashed box. The way back of a
+    loop is a dotted arrow. A label is the step's id and the start of its description. Ids in the source are numbers
+    (``n1``), so any step id will do. Nodes and edges are those of ``to_json()`` and ``to_networkx()``.
+
+    With a run each node is coloured by how it ended, says in words what else there is to know, and why it failed or
+    stopped, and ways that were not taken are faint; the title says how the run ended.
 
     Mermaid itself refuses a chart of more than 500 edges or 50,000 characters unless the page that shows it sets
     ``maxEdges`` and ``maxTextSize``.
+
+    Args:
+        workflow: The workflow.
+        run: How a run of it ended, or where one stands.
 
     Example:
         >>> from interlock.workflows import create_workflow
@@ -52,7 +78,7 @@ def workflow_mermaid(workflow: Workflow[Any, Any]) -> str:
             n1 --> n2
     """
     chart = MermaidChart()
-    chart.plan(workflow.plan)
+    chart.plan(workflow.plan, run=run)
     return chart.text()
 
 
@@ -62,21 +88,26 @@ class MermaidChart:
     def __init__(self) -> None:
         self._lines: list[str] = []
         self._edges: list[str] = []
-        self._idle: list[str] = []
-        self._blocks: list[str] = []
+        self._faint: list[int] = []
+        self._classes: defaultdict[str, list[str]] = defaultdict(list)
+        self._heading: str | None = None
         self._depth = 1
         self._counts: Counter[str] = Counter()
 
-    def plan(self, plan: Plan) -> None:
+    def plan(self, plan: Plan, *, run: Run | None = None) -> None:
         """Draw a plan, at the top or in the frame that is open."""
         graph = graph_of(plan)
+        overlay = None if run is None else overlay_of(graph, run)
+        if overlay is not None:
+            self._heading = overlay.heading
         ids: dict[str, str] = {}
-        self._chain(graph.chain, ids, alone=True)
-        self.arrows((ids[source], ids[target]) for source, target in graph.edges)
+        self._chain(graph.chain, ids, overlay, alone=True)
+        for edge in graph.edges:
+            self._edge(edge, ids, faint=overlay is not None and edge not in overlay.taken)
 
     def note(self, text: str, *, idle: bool = False) -> str:
         """Draw a box with a text that is no node of a plan. Gives its id."""
-        return self._box(text, "idle" if idle else "function")
+        return self._box([escaped(text)], "idle" if idle else "function")
 
     @contextmanager
     def frame(self, title: str, *, crossed: bool = False) -> Generator[str]:
@@ -103,43 +134,66 @@ class MermaidChart:
 
     def text(self) -> str:
         """The whole chart."""
-        classes: list[str] = []
-        if self._blocks:
-            classes += [
-                "classDef parallel fill:none,stroke-dasharray:6 4",
-                f"class {','.join(self._blocks)} parallel",
-            ]
-        if self._idle:
-            classes += ["classDef idle stroke-dasharray:2 3,opacity:0.6", f"class {','.join(self._idle)} idle"]
-        return "\n".join(["flowchart TD", *self._lines, *(f"    {line}" for line in (*self._edges, *classes))])
+        lines = ["flowchart TD", *self._lines, *(f"    {line}" for line in (*self._edges, *self._styles()))]
+        if self._heading is not None:
+            # A text between double quotes in YAML: what JSON escapes, YAML reads.
+            lines = ["---", f"title: {json.dumps(self._heading, ensure_ascii=False)}", "---", *lines]
+        return "\n".join(lines)
 
-    def _chain(self, chain: Chain, ids: dict[str, str], *, alone: bool) -> None:
+    def _styles(self) -> Generator[str]:
+        for name, ids in self._classes.items():
+            yield f"classDef {name} {_class(name)}"
+            yield f"class {','.join(ids)} {name}"
+        if self._faint:
+            yield f"linkStyle {','.join(map(str, self._faint))} opacity:0.35"
+
+    def _chain(self, chain: Chain, ids: dict[str, str], overlay: Overlay | None, *, alone: bool) -> None:
         for member in chain.members:
-            self._member(member, ids, alone=alone and len(chain.members) == 1)
+            self._member(member, ids, overlay, alone=alone and len(chain.members) == 1)
 
-    def _member(self, member: Member, ids: dict[str, str], *, alone: bool) -> None:
+    def _member(self, member: Member, ids: dict[str, str], overlay: Overlay | None, *, alone: bool) -> None:
+        mark = None if overlay is None else overlay.marks.get(member.path)
         match member:
-            case Vertex(path=path, label=label, kind=kind, description=description):
-                ids[path] = self._box(label, kind, description)
-            case NestedCluster(label=label, chain=chain):
-                with self.frame(label):
-                    self._chain(chain, ids, alone=alone)
-            case ParallelCluster(label=label, arms=arms):
-                with self.frame(label, crossed=not alone) as frame:
-                    self._blocks.append(frame)
-                    for arm in arms:
-                        self._chain(arm, ids, alone=False)
+            case Vertex():
+                ids[member.path] = self._vertex(member, mark)
+            case BranchCluster(choice=choice, arms=arms):
+                ids[member.path] = self._vertex(choice, mark)
+                for arm in arms:
+                    self._chain(arm, ids, overlay, alone=False)
+            case NestedCluster(chain=chain) | BodyCluster(body=chain):
+                with self.frame(_title(member, mark)):
+                    self._chain(chain, ids, overlay, alone=alone)
+            case ParallelCluster() | DagCluster():
+                with self.frame(_title(member, mark), crossed=not alone) as frame:
+                    self._classes["parallel"].append(frame)
+                    for chain in chains_of(member):
+                        self._chain(chain, ids, overlay, alone=False)
 
-    def _box(self, label: str, kind: str, description: str | None = None) -> str:
+    def _vertex(self, vertex: Vertex, mark: Mark | None) -> str:
+        texts = [vertex.label]
+        if vertex.description and vertex.description.strip():
+            texts.append(shortened(vertex.description, _DESCRIPTION_LENGTH))
+        if mark is not None:
+            texts += [mark.line, *((mark.note,) if mark.note else ())]
+        box = self._box([escaped(text) for text in texts], vertex.kind)
+        if mark is not None:
+            self._classes[mark.status].append(box)
+        return box
+
+    def _box(self, texts: Sequence[str], kind: str) -> str:
         box = self._id("n")
         left, right = _SHAPES.get(kind, _SHAPES["function"])
-        said = escaped(label)
-        if description and description.strip():
-            said += f"<br/>{escaped(shortened(description, _DESCRIPTION_LENGTH))}"
-        self._line(f'{box}{left}"{said}"{right}')
+        self._line(f'{box}{left}"{"<br/>".join(texts)}"{right}')
         if kind == "idle":
-            self._idle.append(box)
+            self._classes["idle"].append(box)
         return box
+
+    def _edge(self, edge: Edge, ids: dict[str, str], *, faint: bool) -> None:
+        if faint:
+            self._faint.append(len(self._edges))
+        label = f'|"{escaped(edge.label)}"|' if edge.label else ""
+        arrow = "-.->" if edge.kind == "back" else "-->"
+        self._edges.append(f"{ids[edge.source]} {arrow}{label} {ids[edge.target]}")
 
     def _id(self, prefix: str) -> str:
         self._counts[prefix] += 1
@@ -147,6 +201,22 @@ class MermaidChart:
 
     def _line(self, line: str) -> None:
         self._lines.append("    " * self._depth + line)
+
+
+def _title(cluster: Cluster, mark: Mark | None) -> str:
+    if mark is None:
+        return cluster.label
+    return " · ".join((cluster.label, mark.line, *((mark.note,) if mark.note else ())))
+
+
+def _class(name: str) -> str:
+    if name == "parallel":
+        return "fill:none,stroke-dasharray:6 4"
+    if name == "idle":
+        return "stroke-dasharray:2 3,opacity:0.6"
+    colours = STATUS_COLOURS[cast("MarkStatus", name)]
+    dashed = ",stroke-dasharray:4 3" if colours.dashed else ""
+    return f"fill:{colours.fill},stroke:{colours.line},color:#1f2328{dashed}"
 
 
 _JOINER = "\N{WORD JOINER}"

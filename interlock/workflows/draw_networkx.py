@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from interlock.workflows.graph import graph_of
+from interlock.workflows.graph_of import graph_of
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -20,8 +20,10 @@ def workflow_networkx(workflow: Workflow[Any, Any]) -> nx.DiGraph[str]:
     Nodes are step ids, nested ones by path (``outer/step``); :mod:`interlock.workflows.graph` says what is a node and
     where the edges of a parallel block lead. Each node has the attributes ``id``, ``kind``, ``label``, ``description``
     (None where there is none), ``input_schema`` and ``output_schema`` (the types themselves; ``UNSET`` where none was
-    given). The graph has the attributes ``id``, ``description``, ``input_schema`` and ``output_schema`` of the
-    workflow.
+    given). Each edge has ``kind`` (``"next"``, ``"arm"`` or ``"past"``) and ``label`` (the condition, of an edge out of
+    a branch; else empty). The graph has the attributes ``id``, ``description``, ``input_schema`` and ``output_schema``
+    of the workflow, and ``back_edges``: the ways back of its loops, as ``(from, to, label)``. They are no edges of the
+    graph, so that it can be sorted and walked as what it is; ``graph.add_edge(*back[:2])`` makes one of them.
 
     Example:
         >>> from interlock.workflows import create_workflow
@@ -41,6 +43,7 @@ def workflow_networkx(workflow: Workflow[Any, Any]) -> nx.DiGraph[str]:
         description=workflow.description,
         input_schema=workflow.input_schema,
         output_schema=workflow.output_schema,
+        back_edges=tuple((edge.source, edge.target, edge.label) for edge in drawn.edges if edge.kind == "back"),
     )
     for vertex in drawn.vertices():
         graph.add_node(
@@ -52,5 +55,7 @@ def workflow_networkx(workflow: Workflow[Any, Any]) -> nx.DiGraph[str]:
             input_schema=vertex.input_schema,
             output_schema=vertex.output_schema,
         )
-    graph.add_edges_from(drawn.edges)
+    for edge in drawn.edges:
+        if edge.kind != "back":
+            graph.add_edge(edge.source, edge.target, kind=edge.kind, label=edge.label)
     return graph

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from interlock.schema import schema_name
 from interlock.workflows.blocks import (
@@ -13,15 +14,31 @@ from interlock.workflows.blocks import (
     box,
     clipped,
     framed,
+    labelled,
     listed,
+    looped,
     row,
     stacked,
     width_of,
     wrapped,
 )
-from interlock.workflows.graph import Chain, Member, NestedCluster, ParallelCluster, Vertex, graph_of
+from interlock.workflows.dag_block import dag_block
+from interlock.workflows.graph import (
+    BodyCluster,
+    BranchCluster,
+    Chain,
+    Cluster,
+    DagCluster,
+    Member,
+    NestedCluster,
+    ParallelCluster,
+    Vertex,
+)
+from interlock.workflows.graph_of import graph_of
 from interlock.workflows.labels import printable
+from interlock.workflows.node_labels import NONE_HOLDS
 from interlock.workflows.nodes import Plan
+from interlock.workflows.overlay import Mark, Overlay, Run, overlay_of
 
 if TYPE_CHECKING:
     from interlock.workflows.workflow import Workflow
@@ -32,21 +49,34 @@ TEXT_WIDTH: Final = 100
 """The columns a drawing keeps to where it can."""
 
 _NARROWEST = 14
+_WIDEST_NOTE = 40
 _TRIES = 3
 _LADDER = 8
 """So many steps in a row are drawn as one box with rungs, which takes half the lines."""
-_BORDERS: Final = {"map": "╭─╮│╰╯", "merge": "╭─╮│╰╯", "idle": "┌╌┐╎└┘"}
+_BORDERS: Final = {"map": "╭─╮│╰╯", "merge": "╭─╮│╰╯", "sleep": "╭─╮│╰╯", "idle": "┌╌┐╎└┘", "branch": "╱─╲│╲╱"}
 """Of a box, by kind; others have the plain one."""
 _PLAIN = "┌─┐│└┘"
+_FRAMES: Final = {"foreach": "┏━┓┃┗┛┿", "loop": "┏━┓┃┗┛┿", "dag": "┌┄┐┆└┘┼"}
+"""Of a frame, by kind; that of a nested workflow is double."""
+_DOUBLE = "╔═╗║╚╝╪"
+_WIRE: Final = Block(("│",), 1, 0)
 
 
-def workflow_text(workflow: Workflow[Any, Any]) -> str:
+def workflow_text(workflow: Workflow[Any, Any], *, run: Run | None = None) -> str:
     """The workflow drawn with lines, from top to bottom.
 
-    Steps are boxes, maps and merges rounded ones; the arms of a parallel block stand side by side between a fork and
-    a join; a nested workflow is a double frame with its drawing inside; an arm that does nothing is a dashed box.
-    Where that is wider than 100 columns labels are broken, and where that is not enough the arms of a block stand one
-    under the other, from the line of the fork on the left to that of the join on the right.
+    Steps are boxes, maps, merges and sleeps rounded ones, branches pointed ones; the arms of a parallel block or a
+    branch stand side by side between a fork and a join, those of a branch each below its condition; a nested workflow
+    is a double frame with its drawing inside, a ``foreach`` or a loop a heavy one, with the loop's way back on its
+    right, a dag a dotted one; an arm that does nothing is a dashed box. Where that is wider than 100 columns labels are
+    broken, and where that is not enough the arms of a block stand one under the other, from the line of the fork on the
+    left to that of the join on the right.
+
+    With a run each box says how it ended, and a line at the top how the run did.
+
+    Args:
+        workflow: The workflow.
+        run: How a run of it ended, or where one stands.
 
     Example:
         >>> from interlock.workflows import create_workflow
@@ -69,15 +99,21 @@ def workflow_text(workflow: Workflow[Any, Any]) -> str:
                          ▼
                        output
     """
-    middle = plan_block(workflow.plan)
-    drawing = stacked([_entrance(), middle, _exit()])
+    graph = graph_of(workflow.plan)
+    overlay = None if run is None else overlay_of(graph, run)
+    drawing = stacked([_entrance(), _fitted(graph.chain, overlay, TEXT_WIDTH), _exit()])
     title = f"{workflow.id}: {schema_name(workflow.input_schema)} → {schema_name(workflow.output_schema)}"
-    return "\n".join((printable(title), "", *(line.rstrip() for line in drawing.lines)))
+    heading = [] if overlay is None else wrapped(printable(overlay.heading), TEXT_WIDTH)
+    return "\n".join((printable(title), *heading, "", *(line.rstrip() for line in drawing.lines)))
 
 
 def plan_block(plan: Plan, room: int = TEXT_WIDTH) -> Block:
     """The drawing of a plan, at most ``room`` columns wide where that can be."""
-    layout, chain = _Layout(), graph_of(plan).chain
+    return _fitted(graph_of(plan).chain, None, room)
+
+
+def _fitted(chain: Chain, overlay: Overlay | None, room: int) -> Block:
+    layout = _Layout(overlay)
     block = layout.chain(chain, room)
     tight = room
     for _ in range(_TRIES):
@@ -96,6 +132,13 @@ def _exit() -> Block:
     return Block((row({2: "▼"}, 6), "output"), 6, 2, arrow=True)
 
 
+class _Arm(NamedTuple):
+    """An arm of a block; without a chain a way past the others."""
+
+    chain: Chain | None
+    condition: str = ""
+
+
 class _Layout:
     """Lays out chains in the room there is.
 
@@ -103,7 +146,8 @@ class _Layout:
     grows with the number of nodes and the depth, not with the ways to lay them out.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, overlay: Overlay | None = None) -> None:
+        self._overlay = overlay
         self._known: dict[tuple[int, float], Block] = {}
 
     def chain(self, chain: Chain, room: float) -> Block:
@@ -120,7 +164,7 @@ class _Layout:
         for plain, group in itertools.groupby(chain.members, key=lambda member: isinstance(member, Vertex)):
             members = list(group)
             if plain and len(members) >= _LADDER:
-                blocks.append(box(*(_lines(member, room - 4) for member in members if isinstance(member, Vertex))))
+                blocks.append(box(*(self._lines(m, room - 4) for m in members if isinstance(m, Vertex))))
             else:
                 # A join needs no box: the lines of the block before and of the block after meet.
                 blocks += [self._member(m, room) for m in members if not (isinstance(m, Vertex) and m.kind == "join")]
@@ -129,46 +173,93 @@ class _Layout:
     def _member(self, member: Member, room: float) -> Block:
         match member:
             case Vertex(kind=kind):
-                return box(_lines(member, room - 4), border=_BORDERS.get(kind, _PLAIN))
-            case NestedCluster(label=label, chain=chain):
-                inner = self.chain(chain, max(room - 4, 0))
-                return framed(inner, clipped(printable(label), max(room - 6, inner.width - 2, _NARROWEST)))
+                return box(self._lines(member, room - 4), border=_BORDERS.get(kind, _PLAIN))
+            case NestedCluster(chain=chain):
+                return self._framed(member, self.chain(chain, max(room - 4, 0)), _DOUBLE, room)
             case ParallelCluster(arms=arms):
-                return self._parallel(arms, room)
+                block = self._forked([_Arm(arm) for arm in arms], room)
+                caption = self._caption(member)
+                return labelled(block, clipped(caption, _beside_way(block, room))) if caption else block
+            case BranchCluster(choice=choice, arms=arms, conditions=conditions, passes=passes):
+                ways = [_Arm(arm, condition) for arm, condition in zip(arms, conditions, strict=True)]
+                ways += [_Arm(None, NONE_HOLDS)] if passes else []
+                return stacked([self._member(choice, room), self._forked(ways, room)])
+            case BodyCluster(kind=kind, body=body, again=again):
+                inner = self.chain(body, max(room - (4 if again is None else 6), 0))
+                if again is not None:
+                    inner = looped(inner, clipped(printable(again), max(room - 10 - inner.axis, _NARROWEST)))
+                return self._framed(member, inner, _FRAMES[kind], room)
+            case DagCluster(items=items, needs=needs):
+                inner_room = max(room - 4, 0)
+                blocks = [self.chain(item, inner_room) for item in items]
+                return self._framed(member, dag_block(blocks, needs, inner_room), _FRAMES["dag"], room)
 
-    def _parallel(self, arms: tuple[Chain, ...], room: float) -> Block:
-        wide = beside([self.chain(arm, math.inf) for arm in arms])
+    def _framed(self, cluster: Cluster, inner: Block, border: str, room: float) -> Block:
+        mark = self._mark(cluster.path)
+        width = max(room - 6, inner.width - 2, _NARROWEST)
+        title = cluster.label if mark is None else f"{cluster.label} · {mark.line}"
+        noted = [] if mark is None or not mark.note else wrapped(printable(mark.note), width)
+        return framed(inner, clipped(printable(title), width), border, notes=noted)
+
+    def _caption(self, cluster: Cluster) -> str:
+        """What a parallel block has to say beyond what is seen."""
+        mark = self._mark(cluster.path)
+        if mark is None or mark.status == "not-run":
+            return "" if cluster.label == cluster.id else printable(cluster.label)
+        return printable(" · ".join((cluster.label, *mark.words, *((mark.note,) if mark.note else ()))))
+
+    def _mark(self, path: str) -> Mark | None:
+        return None if self._overlay is None else self._overlay.marks.get(path)
+
+    def _forked(self, arms: Sequence[_Arm], room: float) -> Block:
+        wide = beside([self._arm_block(arm, math.inf) for arm in arms])
         if wide.width <= room:
             return wide
         shares = self._shares(arms, room)
         if shares:
-            narrow = beside([self.chain(arm, share) for arm, share in zip(arms, shares, strict=True)])
+            narrow = beside([self._arm_block(arm, share) for arm, share in zip(arms, shares, strict=True)])
             if narrow.width <= room:
                 return narrow
-        down = listed([self._arm(arm, max(room - 4, 0)) for arm in arms])
+        down = listed([self._listed_arm(arm, max(room - 4, 0)) for arm in arms])
         return min(down, wide, key=lambda block: block.width)
 
-    def _shares(self, arms: tuple[Chain, ...], room: float) -> list[int]:
+    def _shares(self, arms: Sequence[_Arm], room: float) -> list[int]:
         """The columns that each arm gets side by side; none where they do not all find a place."""
-        least = [self.chain(arm, 0).width for arm in arms]
-        like = [max(self.chain(arm, math.inf).width, low) for arm, low in zip(arms, least, strict=True)]
+        least = [self._arm_block(arm, 0).width for arm in arms]
+        like = [max(self._arm_block(arm, math.inf).width, low) for arm, low in zip(arms, least, strict=True)]
         spare = room - sum(least) - 2 * (len(arms) - 1)
         if spare < 0:
             return []
         wanted = sum(like) - sum(least)
         return [low + int(spare * (high - low) / max(wanted, 1)) for low, high in zip(least, like, strict=True)]
 
-    def _arm(self, arm: Chain, room: float) -> list[str] | Block:
-        match arm.members:
+    def _arm_block(self, arm: _Arm, room: float) -> Block:
+        block = _WIRE if arm.chain is None else self.chain(arm.chain, room)
+        return labelled(block, clipped(printable(arm.condition), _beside_way(block, room))) if arm.condition else block
+
+    def _listed_arm(self, arm: _Arm, room: float) -> list[str] | Block:
+        if arm.chain is None:
+            return [clipped(printable(arm.condition), room - 5)]
+        match arm.chain.members:
             case (Vertex() as vertex,):
-                return _lines(vertex, room - 5)
+                lines = self._lines(vertex, room - 5)
+                return [clipped(printable(f"{arm.condition}:"), room - 5), *lines] if arm.condition else lines
             case _:
-                return self.chain(arm, room)
+                return self._arm_block(arm, room)
+
+    def _lines(self, vertex: Vertex, room: float) -> list[str]:
+        texts = [printable(vertex.label)]
+        if vertex.kind == "idle":
+            texts.append("(does nothing here)")
+        mark = self._mark(vertex.path)
+        if mark is not None:
+            texts += [printable(text) for text in (mark.line, mark.note) if text]
+        limit = min(room, _WIDEST_NOTE) if mark is not None and mark.note else room
+        if max(map(width_of, texts)) <= limit:
+            return texts
+        return [line for text in texts for line in wrapped(text, max(limit, _NARROWEST))]
 
 
-def _lines(vertex: Vertex, room: float) -> list[str]:
-    label = printable(vertex.label)
-    texts = [label, "(does nothing here)"] if vertex.kind == "idle" else [label]
-    if max(map(width_of, texts)) <= room:
-        return texts
-    return [line for text in texts for line in wrapped(text, max(int(room), _NARROWEST))]
+def _beside_way(block: Block, room: float) -> float:
+    """The columns for a text beside the way into a block."""
+    return max(room - block.axis - 2, _NARROWEST)

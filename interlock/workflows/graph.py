@@ -2,29 +2,60 @@
 
 - A node's path is its id behind those of the nested workflows it stands in, joined by ``/``: ``outer/inner/step``.
 - A nested workflow is a cluster, not a node: the edges go to what runs first in it and from what runs last.
-- A parallel block is a cluster too. Its fork is the edges from what stands before to each arm's first node, its join
-  the edges from each arm's last node to what follows.
-- Only where several nodes would lead to several others (a parallel block right behind another) a node of kind
-  ``"join"`` stands between them, with the path ``<block>.join``. (No id holds a ``.``.)
-- An arm that does nothing at a phase still gives a key to the block's output: it is a node of kind ``"idle"``.
+- So is what holds several nodes: a parallel block, whose fork is the edges to each arm's first node and whose join is
+  those from each arm's last; a dag, with edges by need; a ``foreach`` and a loop around their body.
+- A branch is a cluster too, but has a node of its own under its own path, of kind ``"branch"``: there the way is
+  chosen. The edges to its arms carry the conditions. Where no arm need run an edge leads past them.
+- A loop's way back is an edge of kind ``"back"``. Without such edges the graph has no cycle.
+- Only where several nodes would lead to several others (a parallel block right behind another), or two ways back would
+  be one, a node of kind ``"join"`` stands between them, with the path ``<block>.join``. (No id holds a ``.``.)
+- An arm or body that does nothing at a phase is a node of kind ``"idle"``: an arm still gives a key to the output.
 
-A new kind of node in a plan needs one case in :func:`_member`; drawings know the shapes of kinds, nothing more.
+:func:`interlock.workflows.graph_of.graph_of` makes it.
 """
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Literal, NamedTuple
 
 from interlock.schema import UNSET
-from interlock.workflows.nodes import MapNode, MergeNode, NestedNode, Node, ParallelNode, Plan, StepNode
 
-__all__ = ["Chain", "Edge", "Graph", "Member", "NestedCluster", "ParallelCluster", "Vertex", "graph_of"]
+__all__ = [
+    "BodyCluster",
+    "BranchCluster",
+    "Chain",
+    "Cluster",
+    "DagCluster",
+    "Edge",
+    "EdgeKind",
+    "Graph",
+    "Member",
+    "NestedCluster",
+    "ParallelCluster",
+    "Vertex",
+    "chains_of",
+]
 
-Edge = tuple[str, str]
-"""From a path to a path."""
+EdgeKind = Literal["next", "arm", "past", "back"]
+"""``"arm"``: from a branch to an arm of it; ``"past"``: from a branch to what follows, where no arm need run;
+``"back"``: the way back of a loop; all others ``"next"``."""
+
+
+class Edge(NamedTuple):
+    """From a node to a node.
+
+    Attributes:
+        source, target: Their paths.
+        label: The condition, of an edge to an arm or back; else empty.
+        kind: What it means.
+    """
+
+    source: str
+    target: str
+    label: str = ""
+    kind: EdgeKind = "next"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +65,8 @@ class Vertex:
     Attributes:
         path: Unique in the graph.
         id: The step's id, ``map``, ``merge``, …
-        kind: ``step.kind`` (``"function"``, ``"processor"``), or ``"map"``, ``"merge"``, ``"join"``, ``"idle"``.
+        kind: ``step.kind`` (``"function"``, ``"processor"``), or ``"map"``, ``"merge"``, ``"sleep"``, ``"branch"``,
+            ``"join"``, ``"idle"``.
         label: What a drawing writes in it.
         description: For people.
         input_schema, output_schema: Types; ``UNSET`` where none was given.
@@ -51,7 +83,7 @@ class Vertex:
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """What runs one after the other: a workflow's nodes, or an arm's.
+    """What runs one after the other: a workflow's nodes, an arm's, a body's.
 
     Attributes:
         id: The workflow's or the arm's.
@@ -96,7 +128,65 @@ class ParallelCluster:
     arms: tuple[Chain, ...]
 
 
-Member = Vertex | NestedCluster | ParallelCluster
+@dataclass(frozen=True, slots=True)
+class BranchCluster:
+    """A branch: a node where the way is chosen, and the arms.
+
+    Attributes:
+        path, id, label: As of a node.
+        choice: The node, with the same path.
+        arms: In list order, that for ``otherwise`` last.
+        conditions: What stands beside the way to each arm.
+        passes: Whether a way leads past the arms.
+    """
+
+    path: str
+    id: str
+    label: str
+    choice: Vertex
+    arms: tuple[Chain, ...]
+    conditions: tuple[str, ...]
+    passes: bool
+
+
+@dataclass(frozen=True, slots=True)
+class BodyCluster:
+    """What runs its body several times: a ``foreach`` or a loop. No edge leads to it: they lead into it.
+
+    Attributes:
+        path, id, label: As of a node.
+        kind: Which of the two.
+        body: What it runs.
+        again: Of a loop: what stands beside the way back.
+    """
+
+    path: str
+    id: str
+    label: str
+    kind: Literal["foreach", "loop"]
+    body: Chain
+    again: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DagCluster:
+    """A graph of chains. No edge leads to it: they lead to the chains that need no other.
+
+    Attributes:
+        path, id, label: As of a node.
+        items: In list order.
+        needs: For each of them the places of those it needs.
+    """
+
+    path: str
+    id: str
+    label: str
+    items: tuple[Chain, ...]
+    needs: tuple[tuple[int, ...], ...]
+
+
+Cluster = NestedCluster | ParallelCluster | BranchCluster | BodyCluster | DagCluster
+Member = Vertex | Cluster
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,112 +203,29 @@ class Graph:
 
     def vertices(self) -> Iterator[Vertex]:
         """Every node, in running order, those of clusters included."""
-        return _vertices(self.chain)
-
-
-def graph_of(plan: Plan) -> Graph:
-    """The graph of a plan, whole or specialised for a phase."""
-    part = _chain(plan, "")
-    return Graph(part.chain, tuple(part.edges))
-
-
-class _Part(NamedTuple):
-    """A chain, what runs first and last in it, and the edges inside."""
-
-    chain: Chain
-    firsts: tuple[str, ...]
-    lasts: tuple[str, ...]
-    edges: list[Edge]
-
-
-class _Piece(NamedTuple):
-    """The same of one member."""
-
-    member: Member
-    firsts: tuple[str, ...]
-    lasts: tuple[str, ...]
-    edges: list[Edge]
-
-
-def _chain(plan: Plan, scope: str) -> _Part:
-    members: list[Member] = []
-    edges: list[Edge] = []
-    firsts: tuple[str, ...] = ()
-    lasts: tuple[str, ...] = ()
-    for node in plan.nodes:
-        piece = _member(node, scope)
-        if len(lasts) > 1 and len(piece.firsts) > 1:
-            join = Vertex(f"{members[-1].path}.join", "join", "join", "join")
-            members.append(join)
-            edges += itertools.product(lasts, (join.path,))
-            lasts = (join.path,)
-        members.append(piece.member)
-        edges += itertools.product(lasts, piece.firsts)
-        edges += piece.edges
-        firsts = firsts or piece.firsts
-        lasts = piece.lasts
-    return _Part(Chain(plan.id, tuple(members)), firsts, lasts, edges)
-
-
-def _member(node: Node, scope: str) -> _Piece:
-    match node:
-        case StepNode(step=step):
-            return _alone(
-                Vertex(
-                    scope + step.id,
-                    step.id,
-                    step.kind,
-                    step.id,
-                    step.description,
-                    step.input_schema,
-                    step.output_schema,
-                )
-            )
-        case MapNode(id=id_, function=function):
-            return _alone(Vertex(scope + id_, id_, "map", _named(id_, function)))
-        case MergeNode(id=id_, prefer=prefer):
-            label = id_ if prefer is None else f"{id_}, prefers {prefer}"
-            return _alone(Vertex(scope + id_, id_, "merge", label))
-        case NestedNode(step=step, plan=plan):
-            path = scope + step.id
-            inner = _chain(plan, f"{path}/") if plan.nodes else _idle(path, step.id)
-            nested = NestedCluster(
-                path, step.id, step.id, inner.chain, step.description, step.input_schema, step.output_schema
-            )
-            return _Piece(nested, inner.firsts, inner.lasts, inner.edges)
-        case ParallelNode(id=id_, arms=()):  # commit() refuses it; a plan made by hand may have it
-            return _alone(Vertex(scope + id_, id_, "idle", id_))
-        case ParallelNode(id=id_, arms=arms):
-            parts = [_chain(arm, scope) if arm.nodes else _idle(scope + arm.id, arm.id) for arm in arms]
-            return _Piece(
-                ParallelCluster(scope + id_, id_, id_, tuple(part.chain for part in parts)),
-                tuple(first for part in parts for first in part.firsts),
-                tuple(last for part in parts for last in part.lasts),
-                [edge for part in parts for edge in part.edges],
-            )
-
-
-def _alone(vertex: Vertex) -> _Piece:
-    return _Piece(vertex, (vertex.path,), (vertex.path,), [])
-
-
-def _idle(path: str, id_: str) -> _Part:
-    return _Part(Chain(id_, (Vertex(path, id_, "idle", id_),)), (path,), (path,), [])
-
-
-def _named(id_: str, function: Callable[..., Any]) -> str:
-    """A map's id with its function's name, where that says anything."""
-    name = getattr(function, "__name__", None)
-    return f"{id_}: {name}" if isinstance(name, str) and name != "<lambda>" else id_
-
-
-def _vertices(chain: Chain) -> Iterator[Vertex]:
-    for member in chain.members:
-        match member:
-            case Vertex():
+        for member in self.members():
+            if isinstance(member, Vertex):
                 yield member
-            case NestedCluster(chain=inner):
-                yield from _vertices(inner)
-            case ParallelCluster(arms=arms):
-                for arm in arms:
-                    yield from _vertices(arm)
+
+    def members(self) -> Iterator[Member]:
+        """Every cluster and node, in running order, a cluster before what is in it."""
+        return _members(self.chain)
+
+
+def chains_of(cluster: Cluster) -> tuple[Chain, ...]:
+    """The chains in a cluster, in list order."""
+    match cluster:
+        case NestedCluster(chain=chain) | BodyCluster(body=chain):
+            return (chain,)
+        case ParallelCluster(arms=chains) | BranchCluster(arms=chains) | DagCluster(items=chains):
+            return chains
+
+
+def _members(chain: Chain) -> Iterator[Member]:
+    for member in chain.members:
+        yield member
+        if isinstance(member, BranchCluster):
+            yield member.choice
+        if not isinstance(member, Vertex):
+            for inner in chains_of(member):
+                yield from _members(inner)

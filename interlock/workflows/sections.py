@@ -24,11 +24,14 @@ from interlock.workflows.blocks import (
 from interlock.workflows.draw_json import plan_json
 from interlock.workflows.draw_mermaid import MermaidChart
 from interlock.workflows.draw_text import TEXT_WIDTH, plan_block
-from interlock.workflows.graph import Edge
+
 from interlock.workflows.labels import printable
 from interlock.workflows.nodes import Plan
 
-__all__ = ["NOTHING_ACTS", "Section", "sections_json", "sections_mermaid", "sections_text"]
+__all__ = ["NOTHING_ACTS", "Edge", "Section", "sections_json", "sections_mermaid", "sections_svg", "sections_text"]
+
+Edge = tuple[str, str]
+"""From a section's id to a section's id."""
 
 NOTHING_ACTS: Final = "nothing acts here"
 """What stands in the box of a section without a plan."""
@@ -121,6 +124,22 @@ def sections_mermaid(title: str, sections: Sequence[Section], edges: Sequence[Ed
     return chart.text()
 
 
+def sections_svg(title: str, sections: Sequence[Section], edges: Sequence[Edge] | None = None) -> str:
+    """The sections as an SVG picture: a titled frame each, with its plan's picture inside, one under the other.
+
+    An arrow between two frames leads to the next section; the other edges run along the right side.
+    Args and errors are those of :func:`sections_json`.
+    """
+    from interlock.workflows.svg_sections import FramedSection, sections_picture
+
+    numbered = _numbered(sections, edges)
+    framed_ = [
+        FramedSection(section.id, section.label, section.note, section.body, idle=section.body == NOTHING_ACTS)
+        for section in sections
+    ]
+    return sections_picture(title, framed_, numbered)
+
+
 def sections_text(title: str, sections: Sequence[Section], edges: Sequence[Edge] | None = None) -> str:
     """The sections drawn with lines: a titled box each, with its plan's drawing inside, one under the other.
 
@@ -140,8 +159,7 @@ def sections_text(title: str, sections: Sequence[Section], edges: Sequence[Edge]
         │ the model answers ├──┘
         └───────────────────┘
     """
-    ids = [section.id for section in sections]
-    numbered = [(ids.index(source), ids.index(target)) for source, target in _edges(sections, edges)]
+    numbered = _numbered(sections, edges)
     onward = {source for source, target in numbered if target == source + 1}
     aside = sorted((edge for edge in numbered if edge[1] != edge[0] + 1), key=lambda edge: abs(edge[0] - edge[1]))
     room = TEXT_WIDTH - _BORDERS - (_LANE * len(aside) + 1 if aside else 0)
@@ -227,6 +245,12 @@ def _with_lanes(lines: Sequence[str], lanes: Sequence[tuple[int, int]]) -> list[
             line, side = f"{line[:-1]}├", f"─{side[1:]}"
         drawn.append(line + side)
     return drawn
+
+
+def _numbered(sections: Sequence[Section], edges: Sequence[Edge] | None) -> list[tuple[int, int]]:
+    """The edges by the places of their sections."""
+    places = {section.id: number for number, section in enumerate(sections)}
+    return [(places[source], places[target]) for source, target in _edges(sections, edges)]
 
 
 def _edges(sections: Sequence[Section], edges: Sequence[Edge] | None) -> list[Edge]:

@@ -13,7 +13,7 @@ from interlock.storage import RunStore
 from interlock.verdict import Phase
 from interlock.workflows.engine import Engine, WorkflowRun, default_engine
 from interlock.workflows.nodes import Plan
-from interlock.workflows.outcome import Failed, Outcome
+from interlock.workflows.outcome import Failed, Outcome, Paused
 from interlock.workflows.specialise import specialise
 
 if TYPE_CHECKING:
@@ -200,29 +200,65 @@ class Workflow(SupportsStep[I_contra, O_co]):
             allow_changed_graph=allow_changed_graph,
         )
 
-    def to_mermaid(self) -> str:
-        """The graph as a Mermaid flowchart."""
+    def to_mermaid(self, *, run: Outcome[Any] | Paused | None = None) -> str:
+        """The graph as a Mermaid flowchart.
+
+        Args:
+            run: How a run of it ended, or where one stands: shown on the nodes.
+        """
         from interlock.workflows.draw_mermaid import workflow_mermaid
 
-        return workflow_mermaid(self)
+        return workflow_mermaid(self, run=run)
 
-    def to_text(self) -> str:
-        """The graph drawn with lines, for a terminal."""
+    def to_text(self, *, run: Outcome[Any] | Paused | None = None) -> str:
+        """The graph drawn with lines, for a terminal.
+
+        Args:
+            run: How a run of it ended, or where one stands: told in the boxes.
+        """
         from interlock.workflows.draw_text import workflow_text
 
-        return workflow_text(self)
+        return workflow_text(self, run=run)
 
-    def to_json(self) -> dict[str, Any]:
-        """The graph as a JSON object: nodes, nested ones inside, and edges by path."""
+    def to_svg(self, *, run: Outcome[Any] | Paused | None = None) -> str:
+        """The graph as an SVG picture that stands alone.
+
+        Args:
+            run: How a run of it ended, or where one stands: nodes are coloured by it.
+        """
+        from interlock.workflows.draw_svg import workflow_svg
+
+        return workflow_svg(self, run=run)
+
+    def to_dot(self, *, run: Outcome[Any] | Paused | None = None) -> str:
+        """The graph in the DOT language of Graphviz.
+
+        Args:
+            run: How a run of it ended, or where one stands: nodes are coloured by it.
+        """
+        from interlock.workflows.draw_dot import workflow_dot
+
+        return workflow_dot(self, run=run)
+
+    def to_json(self, *, run: Outcome[Any] | Paused | None = None) -> dict[str, Any]:
+        """The graph as a JSON object: nodes, nested ones inside, and edges by path.
+
+        Args:
+            run: How a run of it ended, or where one stands: told of each node.
+        """
         from interlock.workflows.draw_json import workflow_json
 
-        return workflow_json(self)
+        return workflow_json(self, run=run)
 
     def to_networkx(self) -> nx.DiGraph[str]:
         """The graph as a ``networkx.DiGraph``: nodes are step ids (nested: paths) with kind, label, schemas."""
         from interlock.workflows.draw_networkx import workflow_networkx
 
         return workflow_networkx(self)
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        """How a notebook shows it: the picture, and the drawing with lines where only text can be shown."""
+        return {"image/svg+xml": self.to_svg(), "text/plain": self.to_text()}
 
     def __repr__(self) -> str:
         return (

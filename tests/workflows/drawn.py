@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ET
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,35 @@ import mermaidx
 from hypothesis import strategies as st
 
 from interlock.steps import Step, StepContext, create_step
-from interlock.workflows import Workflow, create_workflow
+from interlock.verdict import Tripwire
+from interlock.workflows import (
+    Blocked,
+    BranchNode,
+    Canceled,
+    Completed,
+    DagItem,
+    DagNode,
+    Failed,
+    ForeachNode,
+    LoopNode,
+    MapNode,
+    MergeNode,
+    NestedNode,
+    Node,
+    Outcome,
+    ParallelNode,
+    Paused,
+    Plan,
+    SleepNode,
+    StepNode,
+    StepRecord,
+    Suspended,
+    Suspension,
+    Workflow,
+)
+from interlock.workflows.graph import Vertex, chains_of
+from interlock.workflows.graph_of import graph_of
+from interlock.workflows.naming import named as numbered
 
 WORD_JOINER = "\N{WORD JOINER}"
 
@@ -62,6 +90,14 @@ def named(ctx: StepContext[Any]) -> Any:
     return ctx.input
 
 
+def holds(ctx: StepContext[Any]) -> bool:
+    """A condition with a name."""
+    return bool(ctx.input)
+
+
+KINDS = ("step", "parallel", "map", "merge", "sleep", "branch", "foreach", "loop", "dag")
+
+
 @st.composite
 def workflows(
     draw: st.DrawFn,
@@ -70,28 +106,117 @@ def workflows(
     descriptions: st.SearchStrategy[str | None] = descriptions,
     nodes: int = 4,
     arms: int = 4,
+    kinds: Sequence[str] = KINDS,
 ) -> Workflow[Any, Any]:
-    """A workflow of steps, maps, parallel blocks and, down to a depth, nested workflows."""
+    """A workflow of nodes of every kind and, down to a depth, nested workflows; put together by hand."""
+    plan = draw(_plans(depth, ids, descriptions, nodes, arms, kinds))
+    return Workflow(plan, description=draw(descriptions))
+
+
+@st.composite
+def _plans(
+    draw: st.DrawFn,
+    depth: int,
+    ids: st.SearchStrategy[str],
+    descriptions: st.SearchStrategy[str | None],
+    nodes: int,
+    arms: int,
+    kinds: Sequence[str],
+) -> Plan:
     count = draw(st.integers(1, nodes))
-    fresh = iter(draw(st.lists(ids, min_size=count * arms, max_size=count * arms, unique=True)))
+    most = count * arms * 2
+    fresh = iter(draw(st.lists(ids, min_size=most, max_size=most, unique=True)))
 
-    def one() -> Step[Any, Any]:
+    def step() -> StepNode | NestedNode:
         if depth and draw(st.integers(0, 3)) == 0:
-            inner = draw(workflows(depth - 1, ids, descriptions, nodes, arms))
-            return create_step(inner, id=next(fresh))
-        return function_step(next(fresh), draw(descriptions))
+            inner = Workflow[Any, Any](draw(_plans(depth - 1, ids, descriptions, nodes, arms, kinds)))
+            return NestedNode(create_step(inner, id=next(fresh)), inner.plan)
+        return StepNode(function_step(next(fresh), draw(descriptions)))
 
-    builder: Any = create_workflow(id=draw(ids), description=draw(descriptions))
-    for _ in range(count):
-        match draw(st.sampled_from(("step", "step", "parallel", "map"))):
-            case "step":
-                builder = builder.then(one())
+    def chain(longest: int = 1) -> Plan:
+        held = tuple(step() for _ in range(draw(st.integers(1, longest))))
+        return Plan(held[-1].id, held)
+
+    condition = st.sampled_from((holds, lambda ctx: True))
+    modes = st.sampled_from(("fail_fast", "collect"))
+
+    def node(kind: str) -> Node:
+        match kind:
             case "map":
-                builder = builder.map(draw(st.sampled_from((named, lambda ctx: ctx.input))))
+                return MapNode("map", draw(st.sampled_from((named, lambda ctx: ctx.input))))
+            case "merge":
+                return MergeNode("merge", draw(st.sampled_from((None, "a"))))
+            case "sleep":
+                return SleepNode("sleep", draw(st.sampled_from((0, 1.5, 7200, named))))
+            case "parallel":
+                held = tuple(chain() for _ in range(draw(st.integers(1, arms))))
+                return ParallelNode("parallel", held, draw(st.sampled_from((None, 1))), draw(modes))
+            case "branch":
+                held = tuple(chain(2) for _ in range(draw(st.integers(1, max(1, arms - 1)))))
+                conditions = tuple(draw(condition) for _ in held)
+                otherwise = chain() if draw(st.booleans()) else None
+                return BranchNode("branch", conditions, held, otherwise)
+            case "foreach":
+                return ForeachNode("foreach", chain(), draw(st.sampled_from((1, 4, named))), draw(modes))
+            case "loop":
+                return LoopNode("do-while", chain(), draw(condition), draw(st.booleans()))
+            case "dag":
+                items = [DagItem(chain()) for _ in range(draw(st.integers(1, arms)))]
+                needs = [draw(st.sets(st.integers(0, n - 1))) if n else () for n in range(len(items))]
+                return DagNode(
+                    "dag", tuple(DagItem(i.plan, tuple(sorted(n))) for i, n in zip(items, needs, strict=True))
+                )
             case _:
-                builder = builder.parallel([one() for _ in range(draw(st.integers(1, arms)))])
-    made: Workflow[Any, Any] = builder.commit()
-    return made
+                return step()
+
+    made = [node(draw(st.sampled_from(kinds))) for _ in range(count)]
+    return Plan(draw(ids), numbered(made))
+
+
+def built(*nodes: Node) -> Workflow[Any, Any]:
+    """A workflow of these nodes, put together by hand."""
+    return Workflow(Plan("w", numbered(nodes)))
+
+
+STATUSES = ("success", "failed", "tripwire", "suspended", "bailed", "canceled", "unfinished")
+
+
+@st.composite
+def outcomes(draw: st.DrawFn, workflow: Workflow[Any, Any]) -> Outcome[Any] | Paused:
+    """An end that a run of the workflow may have come to, with records of some of its nodes, some of them several."""
+    members = list(graph_of(workflow.plan).members())
+    paths = [(m.path, [chain.id for chain in chains_of(m)] if not isinstance(m, Vertex) else None) for m in members]
+    words = st.sampled_from(HOSTILE)
+    records: list[StepRecord] = []
+    for path, arms in draw(st.lists(st.sampled_from(paths), max_size=12)):
+        status = draw(st.sampled_from(STATUSES))
+        records.append(
+            StepRecord(
+                path.rpartition("/")[2],
+                path,
+                status,
+                None,
+                error=ValueError(draw(words)) if status == "failed" else None,
+                duration=draw(st.floats(0, 1e6)),
+                attempts=draw(st.integers(0, 3)),
+                verdict=draw(st.sampled_from((None, "passed", "changed", "warned", "blocked", "not-checked"))),
+                suspension=Suspension(path, path, draw(words), draw(words), "t") if status == "suspended" else None,
+                chosen=None if arms is None else draw(st.lists(st.sampled_from(arms), unique=True)),
+            )
+        )
+    told = {"run_id": draw(words), "steps": records, "duration": draw(st.floats(0, 1e6))}
+    return draw(
+        st.sampled_from(
+            (
+                Completed(1, **told),
+                Failed(ValueError(draw(words)), **told),
+                Blocked(Tripwire(draw(words), draw(words)), **told),
+                Suspended([record.suspension for record in records if record.suspension], **told),
+                Canceled(**told),
+                Paused([record.path for record in records], **told),
+            )
+        )
+    )
 
 
 @dataclass(frozen=True)
