@@ -110,6 +110,7 @@ def _arm(x: object, place: str) -> MadePlan:
 
 
 def made_body(x: object, place: str) -> MadePlan:
+    """A plan of the one node that ``x`` can be; the arguments are those of :func:`made_step`."""
     node, faults = made_step(x, place)
     return MadePlan(Plan(node.id, (node,)), faults)
 

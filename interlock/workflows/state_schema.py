@@ -33,9 +33,7 @@ class StateFields:
     Example:
         >>> import operator
         >>> from typing import Annotated
-        >>> class Totals(TypedDict):
-        ...     count: Annotated[int, operator.add]
-        ...     last: str
+        >>> Totals = TypedDict("Totals", {"count": Annotated[int, operator.add], "last": str})
         >>> state = StateFields.of(Totals)
         >>> state.initial({"count": 2})
         {'count': 2}
