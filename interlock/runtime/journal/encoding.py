@@ -132,7 +132,7 @@ class Encoder:
 
     def _object(self, value: Any, kind: type[Any], depth: int) -> JSON:
         if is_context(kind):
-            return {TAG: "context", "v": self._fields(_portable(parts_of(value)), value, depth + 1)}
+            return {TAG: "context", "v": self._fields(_portable(parts_of(value), kind), value, depth + 1)}
         if issubclass(kind, BaseException):
             return self._error(value)
         if issubclass(kind, Enum):
@@ -155,7 +155,8 @@ class Encoder:
         try:
             told = write()
         except Exception as error:
-            raise Unrecordable(f"is {_a(type(value))} that has no JSON form ({error})", hint="see there") from error
+            why = f"is {_a(type(value))} that has no JSON form ({error})"
+            raise Unrecordable(why, hint="what is named there must be made of JSON values") from error
         try:
             return self.encode(told, depth + 1)
         except Unrecordable as fault:
@@ -240,12 +241,12 @@ def _factory(factory: Any) -> str | None:
     raise Unrecordable("is a defaultdict whose factory is no built-in type", hint="pass it on as a dict")
 
 
-def _portable(parts: dict[str, object]) -> dict[str, object]:
+def _portable(parts: dict[str, object], kind: type[Any]) -> dict[str, object]:
     """The parts, where none belongs to this process."""
     for name in ONLY_HERE & parts.keys():
         if parts[name]:
             fault = Unrecordable(
-                f"is {_a(type(parts[name]))}, which this process alone has",
+                f"is {_a(type(parts[name]))}, which the {kind.__name__} has in this process alone",
                 hint=f"a workflow that is run for itself at {parts['phase']!r} can only be run without a store",
             )
             fault.behind(f".{name}", parts)

@@ -95,7 +95,7 @@ def _model(kind: Any, parts: Parts) -> Any:
         if name not in parts["fields"] and not field.is_required()
     }
     values = _completed(kind, parts["fields"], declared, missing)
-    made = kind.__new__(kind)
+    made = _new_object(kind)
     object.__setattr__(made, "__dict__", values)
     object.__setattr__(made, "__pydantic_fields_set__", set(parts.get("set", ())))
     extra = parts.get("extra", {} if kind.model_config.get("extra") == "allow" else None)
