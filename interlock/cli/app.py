@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import contextlib
-import json
-import sys
-from collections.abc import Callable
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated
 
 import typer
 
+from interlock.cli.arguments import Target
+from interlock.cli.command import carry_out
+from interlock.cli.drawing import DrawingFormat, drawing, form_for, stored_run, write_drawing
 from interlock.cli.ending import Ending, ExitCode, WrongCall
-from interlock.cli.loading import Runnable, load
-from interlock.cli.running import run_agent, run_workflow
-from interlock.cli.terminal import AnswerOutput, read_text, say, visible
+from interlock.cli.loading import load
+from interlock.cli.running import json_input, run_agent, run_workflow, workflow_input
+from interlock.cli.runs import runs_app
+from interlock.cli.terminal import AnswerOutput, read_text
 from interlock.runtime import Agent
 
 __all__ = ["app", "main"]
@@ -28,23 +27,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
 )
-
-Target = Annotated[
-    str,
-    typer.Argument(
-        metavar="FILE:NAME",
-        help="A Python file, and the name of an Agent or a Workflow in it, as in agents.py:support.",
-        show_default=False,
-    ),
-]
-
-
-class DrawingFormat(StrEnum):
-    """How a graph is drawn."""
-
-    TEXT = "text"
-    MERMAID = "mermaid"
-    JSON = "json"
 
 
 def main() -> None:
@@ -59,45 +41,105 @@ def run(
         str | None,
         typer.Argument(metavar="TEXT", help="What to run it on. Default, or -: standard input.", show_default=False),
     ] = None,
+    data: Annotated[
+        str | None,
+        typer.Option("--input", metavar="JSON", help="A workflow's input, as JSON.", show_default=False),
+    ] = None,
     checks: Annotated[
         bool, typer.Option("--checks", help="Print below the answer what each guard decided, and how long it took.")
     ] = False,
+    store: Annotated[
+        Path | None,
+        typer.Option(
+            "--store",
+            metavar="FILE",
+            help="Keep a workflow's run in this file, made where there is none, so that it can be resumed, recovered "
+            "and looked at with `interlock runs`.",
+            show_default=False,
+        ),
+    ] = None,
+    run_id: Annotated[
+        str | None,
+        typer.Option(
+            "--run-id", metavar="ID", help="A workflow's run gets this id. Default: a fresh one.", show_default=False
+        ),
+    ] = None,
 ) -> None:
     """Run an agent or a workflow on a text.
 
     Standard output holds the answer and nothing else. Exit codes: 0 it ran to its end, 1 it failed, 2 the call is
-    wrong, 3 a guard blocked it.
+    wrong, 3 a guard blocked it, 4 it is suspended and waits for an answer.
     """
 
     def work(output: AnswerOutput) -> Ending:
+        if text is not None and data is not None:
+            raise WrongCall("TEXT and --input both say what to run it on; pass one of them")
         runnable = load(target)
-        asked = read_text(text)
         if isinstance(runnable, Agent):
-            return run_agent(runnable, asked, output)
-        return run_workflow(runnable, asked, output)
+            for name, given in {"--input": data, "--store": store, "--run-id": run_id}.items():
+                if given is not None:
+                    raise WrongCall(f"{target} is an agent, and {name} is for workflows: leave it out")
+            return run_agent(runnable, read_text(text), output)
+        value = workflow_input(runnable, read_text(text)) if data is None else json_input(runnable, data)
+        return run_workflow(runnable, value, output, target=target, store=store, run_id=run_id)
 
-    _end(work, checks=checks)
+    carry_out(work, checks=checks)
 
 
 @app.command()
 def graph(
     target: Target,
-    form: Annotated[DrawingFormat, typer.Option("--format", "-f", help="How to draw it.")] = DrawingFormat.TEXT,
+    form: Annotated[
+        DrawingFormat | None,
+        typer.Option(
+            "--format",
+            "-f",
+            help="How to draw it. Default: what the name of the --output file ends in (.svg, .mmd, .dot, .json), "
+            "else text.",
+            show_default=False,
+        ),
+    ] = None,
     file: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to a file instead of standard output.")
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Write to a file instead of standard output.",
+            show_default=False,
+        ),
+    ] = None,
+    run_id: Annotated[
+        str | None,
+        typer.Option(
+            "--run",
+            metavar="RUN_ID",
+            help="Show a workflow's run on it: its id, or as much of its beginning as no other has. Needs --store.",
+            show_default=False,
+        ),
+    ] = None,
+    store: Annotated[
+        Path | None, typer.Option("--store", metavar="FILE", help="The file the run is kept in.", show_default=False)
     ] = None,
 ) -> None:
-    """Draw an agent's ten points with the graph that runs at each, or a workflow."""
+    """Draw an agent's ten points with the graph that runs at each, or a workflow, with a run on it if you like."""
 
     def work(output: AnswerOutput) -> Ending:
-        drawing = _drawing(load(target), form)
+        if (run_id is None) is not (store is None):
+            raise WrongCall("--run and --store go together: the run, and the file it is kept in")
+        runnable = load(target)
+        shown = None if run_id is None or store is None else stored_run(runnable, target, run_id, store)
+        drawn = drawing(runnable, form or form_for(file), shown)
         if file is None:
-            output.write(drawing)
+            output.write(drawn)
         else:
-            _write(file, drawing)
+            write_drawing(file, drawn)
         return Ending(ExitCode.SUCCESS)
 
-    _end(work)
+    carry_out(work)
+
+
+app.add_typer(runs_app)
 
 
 def _print_version(wanted: bool) -> None:
@@ -115,58 +157,3 @@ def options(
     ] = False,
 ) -> None:
     """Run and draw agents and the graphs of guards around them."""
-
-
-def _end(work: Callable[[AnswerOutput], Ending], *, checks: bool = False) -> NoReturn:
-    """Do the work of a command, say on standard error how it ended, and exit with its code.
-
-    Meanwhile what anybody prints, the file that is loaded among them, goes to standard error.
-    """
-    output = AnswerOutput(sys.stdout)
-    with contextlib.redirect_stdout(sys.stderr):
-        try:
-            ending = work(output)
-        except WrongCall as error:
-            ending = Ending(ExitCode.WRONG_CALL, str(error))
-        except KeyboardInterrupt:
-            ending = Ending(ExitCode.INTERRUPTED, "interrupted")
-        output.end_line()
-        if output.error is not None:
-            ending = _unwritten(output, ending)
-        if checks and ending.code not in (ExitCode.WRONG_CALL, ExitCode.INTERRUPTED):
-            _tell_checks(output, ending)
-        if ending.message is not None:
-            say(f"interlock: {visible(ending.message)}")
-    raise typer.Exit(ending.code)
-
-
-def _unwritten(output: AnswerOutput, ending: Ending) -> Ending:
-    """The ending where the answer could not be written; without a word where its reader had simply seen enough."""
-    if output.pipe_is_closed:
-        return Ending(ExitCode.PIPE_CLOSED, checks=ending.checks)
-    return Ending(ExitCode.FAILED, f"the answer could not be written: {output.error}", ending.checks)
-
-
-def _tell_checks(output: AnswerOutput, ending: Ending) -> None:
-    from rich.console import Console
-
-    from interlock.cli.checks_table import checks_table, rendered
-
-    output.write_own(rendered(Console(file=output.stream), checks_table(ending.checks)) + "\n")
-
-
-def _drawing(runnable: Runnable, form: DrawingFormat) -> str:
-    match form:
-        case DrawingFormat.TEXT:
-            return runnable.to_text()
-        case DrawingFormat.MERMAID:
-            return runnable.to_mermaid()
-        case DrawingFormat.JSON:
-            return json.dumps(runnable.to_json(), indent=2, ensure_ascii=False)
-
-
-def _write(file: Path, drawing: str) -> None:
-    try:
-        file.write_text(drawing.rstrip("\n") + "\n", "utf-8", newline="\n")
-    except OSError as error:
-        raise WrongCall(f"{file} cannot be written: {error.strerror}; choose another file for --output") from None

@@ -23,6 +23,7 @@ class ExitCode(IntEnum):
     FAILED = 1
     WRONG_CALL = 2
     BLOCKED = 3
+    SUSPENDED = 4
     INTERRUPTED = 130
     PIPE_CLOSED = 141
 

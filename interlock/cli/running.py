@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Final, assert_never
+from pathlib import Path
+from typing import Any, Final
 
 import anyio
 
 from interlock.cli.ending import Ending, ExitCode, WrongCall, blocked, failed
-from interlock.cli.terminal import AnswerOutput
+from interlock.cli.outcomes import ending_of
+from interlock.cli.stored_call import StoredCall, faults_told
+from interlock.cli.stored_runs import command_line, new_store
+from interlock.cli.terminal import AnswerOutput, say, visible
+from interlock.errors import AlreadyStarted
 from interlock.messages import StepStart, TextDelta
 from interlock.processors import InputContext
 from interlock.processors.base import ProcessorStep
-from interlock.processors.hook_context import HookContext
 from interlock.runtime import Agent, AgentResult
 from interlock.schema import is_set, schema_name, validate
-from interlock.workflows import Blocked, Canceled, Completed, Failed, Outcome, Workflow, acting_steps
+from interlock.workflows import Outcome, Workflow, acting_steps
 
-__all__ = ["run_agent", "run_workflow"]
+__all__ = ["json_input", "run_agent", "run_workflow", "workflow_input"]
 
 _CUT_SHORT: Final = {
     "max-steps": "the answer is unfinished: the model still called tools when its steps were used up (max_steps)",
@@ -64,38 +68,45 @@ def _ending_of(result: AgentResult) -> Ending:
     return Ending(ExitCode.SUCCESS, _CUT_SHORT.get(result.finish_reason), result.checks)
 
 
-def run_workflow(workflow: Workflow[Any, Any], text: str, output: AnswerOutput) -> Ending:
-    """Run a workflow on a text, writing what it gives. A workflow of processors judges it as a user's message.
+def run_workflow(
+    workflow: Workflow[Any, Any],
+    value: object,
+    output: AnswerOutput,
+    *,
+    target: str = "FILE:NAME",
+    store: Path | None = None,
+    run_id: str | None = None,
+) -> Ending:
+    """Run a workflow, writing what it gives.
 
     Args:
         workflow: What to run.
-        text: Its input; see :func:`workflow_input`.
+        value: Its input; see :func:`workflow_input` and :func:`json_input`.
         output: Where what continues goes.
+        target: How the workflow was named, for the commands that are said.
+        store: Where the run is kept; None: nowhere.
+        run_id: The run's id; default: a fresh one.
 
     Raises:
-        WrongCall: The text is no input of the workflow.
+        WrongCall: There is a run of that id.
     """
-    value = workflow_input(workflow, text)
+    if store is None:
+        return ending_of(anyio.run(lambda: workflow.create_run(run_id).start(value)), output)
+    told = StoredCall(target, store)
 
     async def run() -> Outcome[Any]:
-        return await workflow.run(value)
+        run = workflow.create_run(run_id, store=await new_store(store))
+        told.run_id = run.run_id
+        say(f"interlock: run {visible(run.run_id)}")
+        try:
+            return await run.start(value)
+        except AlreadyStarted:
+            raise WrongCall(
+                f"there is a run {run.run_id!r} in {store}: choose another --run-id, or see how it stands with: "
+                f"{command_line('runs', 'show', run.run_id, '--store', str(store))}"
+            ) from None
 
-    outcome = anyio.run(run)
-    match outcome:
-        case Completed(output=given, checks=checks):
-            shown = _shown(given)
-            if shown:
-                output.write(shown)
-            emptied = isinstance(given, HookContext) and not shown
-            return Ending(ExitCode.SUCCESS, "nothing of the text continues" if emptied else None, checks)
-        case Blocked(tripwire=tripwire, checks=checks):
-            return blocked(tripwire, checks)
-        case Failed(error=error, checks=checks):
-            return failed(error, checks)
-        case Canceled(checks=checks):
-            return Ending(ExitCode.FAILED, "the run was canceled", checks)
-        case _:
-            assert_never(outcome)
+    return told.ending(run, output)
 
 
 def workflow_input(workflow: Workflow[Any, Any], text: str) -> object:
@@ -112,37 +123,40 @@ def workflow_input(workflow: Workflow[Any, Any], text: str) -> object:
         guards = any(isinstance(step, ProcessorStep) for step in acting_steps(workflow.plan))
         return InputContext(text) if guards else text
     for candidate in (text, InputContext(text)):
-        if _fault(schema, candidate) is None:
+        if fault_of(schema, candidate) is None:
             return candidate
+    return json_input(workflow, text, name="TEXT")
+
+
+def json_input(workflow: Workflow[Any, Any], text: str, *, name: str = "--input") -> object:
+    """What a workflow is given for some JSON.
+
+    Args:
+        workflow: The workflow.
+        text: The JSON.
+        name: What the caller knows it as.
+
+    Raises:
+        WrongCall: It is none, or does not fit the workflow's schema.
+    """
+    schema = workflow.input_schema
+    takes = f"workflow {workflow.id!r} takes {schema_name(schema)}" if is_set(schema) else "it is read as such"
     try:
         value: object = json.loads(text)
     except ValueError as error:
-        raise WrongCall(
-            f"workflow {workflow.id!r} takes {schema_name(schema)}, so TEXT has to be JSON, and it is none: {error}"
-        ) from None
-    fault = _fault(schema, value)
+        raise WrongCall(f"{takes}, so {name} has to be JSON, and it is none: {error}") from None
+    fault = fault_of(schema, value)
     if fault is not None:
-        raise WrongCall(f"TEXT does not fit what workflow {workflow.id!r} takes, {schema_name(schema)}: {fault}")
+        raise WrongCall(f"{name} does not fit what workflow {workflow.id!r} takes, {schema_name(schema)}: {fault}")
     return value
 
 
-def _fault(schema: object, value: object) -> str | None:
+def fault_of(schema: object, value: object) -> str | None:
+    """What is wrong with a value, by a schema; None where nothing is."""
     from pydantic import ValidationError
 
     try:
         validate(schema, value)
     except ValidationError as error:
-        faults = error.errors(include_url=False, include_context=False, include_input=False)
-        return "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}".removeprefix(": ") for one in faults)
+        return faults_told(error)
     return None
-
-
-def _shown(value: object) -> str:
-    """What is printed of a workflow's output: the texts that continue, a text, or JSON."""
-    if isinstance(value, HookContext):
-        return "\n".join(message.text for message in value.messages)
-    if isinstance(value, str):
-        return value
-    from pydantic_core import to_json
-
-    return to_json(value, indent=2, fallback=str).decode()

@@ -160,7 +160,25 @@ def test_a_file_that_cannot_be_written_is_a_wrong_call(interlock: Interlock, age
 
 
 def test_a_form_that_does_not_exist_is_a_wrong_call(interlock: Interlock, agents: Path) -> None:
-    assert interlock("graph", f"{agents}:guard", "--format", "svg").code == 2
+    assert interlock("graph", f"{agents}:guard", "--format", "png").code == 2
+
+
+@pytest.mark.parametrize(
+    ("suffix", "begins"), [("svg", "<"), ("mmd", "flowchart"), ("dot", "digraph"), ("json", "{"), ("txt", "guards")]
+)
+def test_the_name_of_the_file_says_how_it_is_drawn(
+    interlock: Interlock, agents: Path, tmp_path: Path, suffix: str, begins: str
+) -> None:
+    done = interlock("graph", f"{agents}:guard", "-o", tmp_path / f"guard.{suffix}")
+    assert (done.code, done.out, done.err) == (0, "", "")
+    assert begins in (tmp_path / f"guard.{suffix}").read_text("utf-8").splitlines()[0]
+
+
+def test_a_form_that_is_asked_for_counts_more_than_the_name_of_the_file(
+    interlock: Interlock, agents: Path, tmp_path: Path
+) -> None:
+    interlock("graph", f"{agents}:guard", "-f", "json", "-o", tmp_path / "guard.svg")
+    assert json.loads((tmp_path / "guard.svg").read_text("utf-8"))
 
 
 @pytest.mark.parametrize("command", ["run", "graph"])

@@ -1,0 +1,118 @@
+"""Ending a stored run from outside of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from time import time
+from typing import Any, Final, Literal, cast
+
+from interlock.errors import JournalConflict, UnknownRun
+from interlock.storage import JournalRow, RunStore, has_ended, summed_up
+
+__all__ = ["CancelResult", "cancel_run"]
+
+CancelResult = Literal["canceled", "asked", "ended"]
+"""``"canceled"``: the run has ended now; ``"asked"``: it is running, and ends when it next writes to its journal;
+``"ended"``: it had ended before."""
+
+_STANDS: Final = ("suspended", "paused")
+_WENT_ON: Final = ("workflow-resume", "workflow-recover")
+
+
+async def cancel_run(store: RunStore, run_id: str, *, force: bool = False) -> CancelResult:
+    """Cancel a stored run, whoever started it.
+
+    A run that waits to be resumed ends at once: its end is written where nobody else has written since, so of a
+    cancel and a resume at the same time one wins. One that is running is asked to end. Whether its process died
+    meanwhile, a journal cannot tell: such a run ends when it is recovered, or now, with ``force``.
+
+    Args:
+        store: The store that has it.
+        run_id: The run.
+        force: End it at once also where it seems to be running, because its process died. If that lives after all,
+            its next write to the journal fails, and with it the run there.
+
+    Raises:
+        UnknownRun: The store has no such run.
+        StorageError: It could not be read or written.
+
+    Example:
+        >>> import anyio
+        >>> from interlock import StepContext, create_workflow, step
+        >>> from interlock.runtime import MemoryRunStore
+        >>> @step
+        ... def ask(ctx: StepContext[str]) -> str:
+        ...     ctx.suspend("may I?")
+        >>> async def main() -> None:
+        ...     store = MemoryRunStore()
+        ...     run = create_workflow(id="asks", input_schema=str).then(ask).commit().create_run(store=store)
+        ...     await run.start("hello")
+        ...     print(await cancel_run(store, run.run_id), await cancel_run(store, run.run_id))
+        >>> anyio.run(main)
+        canceled ended
+    """
+    asked = False
+    while True:
+        rows = await store.read(run_id)
+        if not rows:
+            raise UnknownRun(run_id)
+        status = summed_up(run_id, rows).status
+        if has_ended(status):
+            return "canceled" if asked and status == "canceled" else "ended"
+        if force or status in _STANDS:
+            try:
+                await store.append(run_id, len(rows), _ending(rows))
+            except JournalConflict:
+                continue  # somebody was quicker; what it did shows when the journal is read again
+            return "canceled"
+        if asked:
+            return "asked"
+        await store.ask_to_cancel(run_id)
+        asked = True  # it may have come to stand still before it could see that: look once more
+
+
+def _ending(rows: Sequence[JournalRow]) -> list[JournalRow]:
+    """The rows that end a run: one for each step that has begun and not ended, the inner ones first, and the last."""
+    last, now = rows[-1], time()
+    seq = len(rows)
+    made: list[JournalRow] = []
+    for row, until in reversed(_begun(rows)):
+        seq += 1
+        data = {"status": "canceled", "duration": max(until - row.time, 0.0)}
+        made.append(JournalRow(seq, "step-result", now, row.path, row.at, data))
+    if last.type == "workflow-finish":  # it stands still, and has told of itself
+        duration = float(last.data.get("duration", 0.0))
+        state = cast("Mapping[str, Any]", last.data.get("state") or {})
+    else:
+        went_on = next(row for row in reversed(rows) if row.type in _WENT_ON or row is rows[0])
+        duration = max(last.time - went_on.time, 0.0)
+        state = _state(rows)
+    data = {"status": "canceled", "duration": duration, "state": state}
+    return [*made, JournalRow(seq + 1, "workflow-finish", now, data=data)]
+
+
+def _begun(rows: Sequence[JournalRow]) -> list[tuple[JournalRow, float]]:
+    """What has begun and not ended: the row it began with, and until when it is known to have run."""
+    begun: dict[tuple[str, tuple[int, ...]], tuple[JournalRow, float]] = {}
+    for row in rows:
+        key = (row.path, row.at)
+        match row.type:
+            case "step-start":
+                begun.pop(key, None)
+                begun[key] = row, rows[-1].time
+            case "step-suspended" if key in begun:
+                begun[key] = begun[key][0], row.time
+            case "step-result":
+                begun.pop(key, None)
+            case _:
+                pass
+    return list(begun.values())
+
+
+def _state(rows: Sequence[JournalRow]) -> Mapping[str, Any]:
+    """What has become of the keys of the run's state."""
+    state: dict[str, Any] = {}
+    for row in rows:
+        if row.type in ("workflow-start", "state-changed"):
+            state.update(cast("Mapping[str, Any]", row.data.get("state") or {}))
+    return state
