@@ -131,12 +131,13 @@ class Leg:
         try:
             if not self._canceled:
                 rest = self._begun()
-                if rest is not None:
+                if rest is None:
+                    self._through = True
+                else:
                     with watchdog(self._execution.latch, self._execution.is_waiting) as self._watchdog:
-                        if self._canceled:  # by a step, before anything was awaited
-                            self._watchdog.cancel()
+                        self._recall_cancel()
                         await rest
-                self._through = True
+                        self._through = True  # in here, because a cancellation is swallowed on the way out
         except BailSignal:
             if strand.run.bailed is not None:
                 strand.value = strand.run.bailed[0]
@@ -156,6 +157,11 @@ class Leg:
         if self._tape is not None:
             self._tape.note("workflow-finish", {"outcome": outcome})
         return outcome
+
+    def _recall_cancel(self) -> None:
+        """Take in that a step has cancelled the run before there was anything to cancel."""
+        if self._canceled and self._watchdog is not None:
+            self._watchdog.cancel()
 
     def _begun(self) -> Awaitable[object] | None:
         """Go as far as nothing suspends; gives the rest, which does. Until then there is nothing to watch over.

@@ -17,7 +17,7 @@ from interlock.runtime.entry import REPLAYED, Entry
 from interlock.runtime.execution import Execution
 from interlock.runtime.run_state import Site
 from interlock.steps import Step, StepRun
-from interlock.verdict import AbortSignal, Latch, Phase, Signal
+from interlock.verdict import AbortSignal, BailSignal, HaltSignal, Latch, Phase
 
 __all__ = [
     "Operation",
@@ -327,7 +327,8 @@ def as_failure(
     signal = entry.notes.signal if entry is not None and entry.notes is not None else None
     if signal is not None and (isinstance(error, BaseExceptionGroup) or not interrupts(error)):
         return signal
-    if isinstance(error, RunError | StorageError | Signal) or interrupts(error):
+    known = isinstance(error, RunError | StorageError | BailSignal | HaltSignal)
+    if known or interrupts(error):
         return cast("BaseException", error)
     attempt = entry.notes.attempts if entry is not None and entry.notes is not None else 1
     return StepFailed(path, error, attempt=attempt, phase=phase)

@@ -92,14 +92,17 @@ async def test_records_stand_in_the_order_in_which_steps_started() -> None:
         .commit()
     )
     outcome = await workflow.run(1)
-    assert [(r.step_id, r.path, r.status, r.input, r.output) for r in outcome.steps] == [
-        ("double", "inner/double", "success", 1, 2),
-        ("increase", "inner/increase", "success", 2, 3),
-        ("other", "other", "success", 1, 2),
-        ("last", "last", "success", 3, 6),
+    assert [(r.kind, r.path, r.status, r.input, r.output) for r in outcome.steps] == [
+        ("parallel", "parallel", "success", 1, {"inner": 3, "other": 2}),
+        ("workflow", "inner", "success", 1, 3),
+        ("function", "inner/double", "success", 1, 2),
+        ("function", "inner/increase", "success", 2, 3),
+        ("function", "other", "success", 1, 2),
+        ("map", "map", "success", {"inner": 3, "other": 2}, 3),
+        ("function", "last", "success", 3, 6),
     ]
     assert outcome.steps[-1].step_id == "last"
-    assert [r.step_id for r in outcome.steps[1:3]] == ["increase", "other"]
+    assert [r.step_id for r in outcome.steps[3:5]] == ["increase", "other"]
     assert all(record.started_at > 1.6e9 and record.duration >= 0 for record in outcome.steps)
 
 
@@ -152,7 +155,12 @@ async def test_a_failure_names_the_path_of_a_nested_step_and_stops_the_siblings(
     assert isinstance(outcome.error, StepFailed)
     assert outcome.error.step_id == "flow/fragile"
     assert ended == ["cancelled"]
-    assert {r.step_id: r.status for r in outcome.steps} == {"fragile": "failed", "waits": "canceled"}
+    assert {r.step_id: r.status for r in outcome.steps} == {
+        "parallel": "failed",
+        "flow": "failed",
+        "fragile": "failed",
+        "waits": "canceled",
+    }
 
 
 class Ticket(BaseModel):
@@ -165,8 +173,8 @@ class Ticket(BaseModel):
 async def test_a_wrong_input_raises_and_the_run_may_be_started_with_a_right_one() -> None:
     run = create_workflow(id="typed", input_schema=Ticket).map(lambda ctx: ctx.input.priority).commit().create_run()
     with pytest.raises(ValidationError):
-        await run.start({"priority": 1})  # type: ignore[arg-type]
-    outcome = await run.start({"text": "lost parcel"})  # type: ignore[arg-type]
+        await run.start({"priority": 1})  # type: ignore[call-overload]
+    outcome = await run.start({"text": "lost parcel"})  # type: ignore[call-overload]
     assert isinstance(outcome, Completed)
     assert outcome.output == 3
 
@@ -275,7 +283,7 @@ async def test_cancel_makes_a_canceled_outcome_and_ends_every_step() -> None:
         assert isinstance(outcome, Canceled)
         assert outcome.status == "canceled"
         assert sorted(ended) == ["a", "b"]
-        assert [r.status for r in outcome.steps] == ["canceled", "canceled"]
+        assert [r.status for r in outcome.steps] == ["canceled", "canceled", "canceled"]  # the block, and its arms
 
 
 async def test_cancel_before_the_start_runs_nothing() -> None:

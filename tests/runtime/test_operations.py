@@ -116,7 +116,7 @@ async def test_branches_that_were_to_wait_are_dropped_without_a_trace_when_a_def
     workflow = create_workflow(id="outer").parallel([create_step(deeper), one(waits, "d"), create_step(fails)]).commit()
     outcome = await workflow.run(1)
     assert isinstance(outcome, Failed)
-    assert {r.step_id: r.status for r in outcome.steps} == {
+    assert {r.step_id: r.status for r in outcome.steps if r.kind == "function"} == {
         "a": "canceled",
         "b": "canceled",
         "c": "canceled",

@@ -13,8 +13,8 @@ import pytest
 from interlock import Phase, Tripwire
 from interlock.errors import RunError, StepFailed
 from interlock.processors.seat import RunFacts
+from interlock.runtime.execution import Execution
 from interlock.runtime.strand import (
-    Execution,
     Operation,
     Strand,
     abandon,

@@ -135,7 +135,7 @@ def test_another_id_makes_a_second_step_of_the_same_subject() -> None:
 
 @pytest.mark.parametrize("x", [3, None, "score", [score_risk], {}])
 def test_what_can_be_no_step_is_refused(x: Any) -> None:
-    with pytest.raises(DefinitionError, match="can be no step: pass a function, a processor, a workflow or a step"):
+    with pytest.raises(DefinitionError, match="can be no step: pass a function, a processor, a tool"):
         create_step(x)
 
 

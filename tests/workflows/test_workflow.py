@@ -8,6 +8,7 @@ import pytest
 
 from interlock.context import RequestContext
 from interlock.errors import DefinitionError
+from interlock.storage import RunStore
 from interlock.workflows import (
     Completed,
     Outcome,
@@ -25,7 +26,9 @@ class Recording:
     def __init__(self) -> None:
         self.asked: list[tuple[str, str | None]] = []
 
-    def create_run(self, workflow: Workflow[Any, Any], run_id: str | None = None) -> RecordedRun:
+    def create_run(
+        self, workflow: Workflow[Any, Any], run_id: str | None = None, *, store: RunStore | None = None
+    ) -> Any:
         self.asked.append((workflow.id, run_id))
         return RecordedRun()
 
@@ -33,7 +36,9 @@ class Recording:
 class RecordedRun:
     run_id = "run_1"
 
-    async def start(self, value: Any, /, *, request_context: RequestContext | None = None) -> Outcome[Any]:
+    async def start(
+        self, value: Any, /, *, state: object = None, request_context: RequestContext | None = None
+    ) -> Outcome[Any]:
         return Completed((value, request_context))
 
     def cancel(self) -> None:
@@ -46,7 +51,7 @@ def workflow() -> Workflow[int, Any]:
 
 
 def test_a_run_is_asked_of_the_engine_that_is_named(workflow: Workflow[int, Any]) -> None:
-    engine = Recording()
+    engine: Any = Recording()
     workflow.create_run(engine=engine)
     workflow.create_run("mine", engine=engine)
     assert engine.asked == [("w", None), ("w", "mine")]
@@ -56,7 +61,8 @@ def test_a_run_is_asked_of_the_engine_that_is_named(workflow: Workflow[int, Any]
 async def test_run_starts_a_fresh_run_of_the_default_engine(
     workflow: Workflow[int, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    recording, request = Recording(), RequestContext(user="ann")
+    recording: Any = Recording()
+    request = RequestContext(user="ann")
     monkeypatch.setattr(engine, "_default", [])
     set_default_engine(recording)
     assert await workflow.run(7, request_context=request) == Completed((7, request))
@@ -73,7 +79,8 @@ def test_without_an_engine_it_says_what_to_import(
 
 def test_the_engine_set_last_is_the_default(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine, "_default", [])
-    one, other = Recording(), Recording()
+    one: Any = Recording()
+    other: Any = Recording()
     set_default_engine(one)
     set_default_engine(other)
     assert default_engine() is other
