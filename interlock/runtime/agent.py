@@ -13,17 +13,19 @@ from interlock.context import RequestContext
 from interlock.errors import DefinitionError, InterlockError
 from interlock.ids import fault_in_id
 from interlock.models import LanguageModel, resolve_model
+from interlock.runtime.agent_step import AgentStep, Asked
 from interlock.runtime.opening import as_tools, check_options, open_run
 from interlock.runtime.options import CallOptions, Conversation, ProcessorList
 from interlock.runtime.processor_lists import ProcessorLists
 from interlock.runtime.result import AgentResult
 from interlock.runtime.stream import AgentStream
+from interlock.steps import Step, SupportsStep
 from interlock.tools import Tool
 
 __all__ = ["Agent"]
 
 
-class Agent:
+class Agent(SupportsStep[Asked, Any]):
     """A language model in a loop with tools, and a graph of processors around it.
 
     Args:
@@ -46,6 +48,8 @@ class Agent:
 
     Raises:
         DefinitionError: A list, the model or a tool is none; all faults of a list at once.
+
+    It can stand in a workflow: there it takes a text or messages, and gives the text of its answer.
 
     Example:
         >>> agent = Agent(id="parrot", model="embedded/echo")
@@ -91,6 +95,11 @@ class Agent:
         fixed = {name: entries for name, entries in self.processor_lists.items() if not callable(entries)}
         self.composed = ProcessorLists(fixed)
         self.per_run = [name for name in self.processor_lists if name not in fixed]
+        self._step = AgentStep(self)
+
+    def as_step(self) -> Step[Asked, Any]:
+        """The step that stands for this agent in a workflow."""
+        return self._step
 
     async def generate(self, asked: Conversation, /, **options: Unpack[CallOptions]) -> AgentResult:
         """Run to the end and give the result. A tripwire does not raise: see ``result.tripwire``.
@@ -160,6 +169,16 @@ class Agent:
         from interlock.runtime.draw_agent import agent_json
 
         return agent_json(self)
+
+    def to_svg(self) -> str:
+        """The same as an SVG picture that stands alone."""
+        from interlock.runtime.draw_agent import agent_svg
+
+        return agent_svg(self)
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        """How a notebook shows it: the picture, and the drawing with lines where only text can be shown."""
+        return {"image/svg+xml": self.to_svg(), "text/plain": self.to_text()}
 
     def __repr__(self) -> str:
         return f"<Agent {self.id!r}: {self.model.id}, {len(self.tools)} tools>"

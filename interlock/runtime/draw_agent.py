@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from interlock.runtime.processor_lists import LISTS, ProcessorLists
 from interlock.verdict import Phase
-from interlock.workflows.sections import Section, sections_json, sections_mermaid, sections_text
+from interlock.workflows.sections import Section, sections_json, sections_mermaid, sections_svg, sections_text
 
 if TYPE_CHECKING:
     from interlock.runtime.agent import Agent
 
-__all__ = ["agent_json", "agent_mermaid", "agent_text"]
+__all__ = ["agent_json", "agent_mermaid", "agent_svg", "agent_text"]
 
 _WHEN: Final[Mapping[Phase, str]] = {
     Phase.INPUT: "once, before the loop",
@@ -46,6 +46,11 @@ _EDGES: Final = (
 def agent_mermaid(agent: Agent) -> str:
     """The agent as a Mermaid flowchart."""
     return sections_mermaid(_title(agent), _sections(agent), _EDGES)
+
+
+def agent_svg(agent: Agent) -> str:
+    """The agent as an SVG picture."""
+    return sections_svg(_title(agent), _sections(agent), _EDGES)
 
 
 def agent_text(agent: Agent) -> str:

@@ -7,6 +7,7 @@ character takes two, a combining one none.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
@@ -27,6 +28,7 @@ __all__ = [
     "row",
     "stacked",
     "width_of",
+    "worded",
     "wrapped",
 ]
 
@@ -105,6 +107,17 @@ def wrapped(text: str, width: float, *, measure: Callable[[str], float] = width_
     return [line.strip() for line in lines if line.strip()] or [""]
 
 
+def worded(text: str, width: float, *, measure: Callable[[str], float] = width_of) -> list[str]:
+    """The text in lines of at most ``width``, broken between words; as by :func:`wrapped` where a word is too long."""
+    lines: list[str] = []
+    for word in text.split():
+        if lines and measure(f"{lines[-1]} {word}") <= width:
+            lines[-1] += f" {word}"
+        else:
+            lines += [word] if measure(word) <= width else wrapped(word, width, measure=measure)
+    return lines or [""]
+
+
 def _chopped(text: str, width: float, measure: Callable[[str], float] = width_of) -> list[str]:
     """The text cut into pieces of at most ``width``, or of one character where that is wider."""
     if measure(text) <= width:
@@ -162,7 +175,7 @@ def beside(blocks: Sequence[Block]) -> Block:
     """Side by side, between a fork and a join."""
     height = max(len(block.lines) for block in blocks)
     arms = [block.lengthened(height) for block in blocks]
-    lefts = [sum(arm.width + _GAP for arm in arms[:n]) for n in range(len(arms))]
+    lefts = [0, *itertools.accumulate(arm.width + _GAP for arm in arms[:-1])]
     axes = [left + arm.axis for left, arm in zip(lefts, arms, strict=True)]
     width = lefts[-1] + arms[-1].width
     axis = _middle(axes, width)
@@ -180,7 +193,7 @@ def _middle(axes: Sequence[int], width: int) -> int:
 def _rail(arms: Collection[int], width: int, *, above: Collection[int] = (), below: Collection[int] = ()) -> str:
     """The line of a fork (``above`` it the way in) or a join (``below`` it the way out)."""
     first, last = min(arms), max(arms)
-    up, down = (above, arms) if above else (arms, below)
+    up, down = (set(above), set(arms)) if above else (set(arms), set(below))
     return "".join(
         junction(up=x in up, down=x in down, left=first < x <= last, right=first <= x < last) for x in range(width)
     )

@@ -115,8 +115,8 @@ def _channel(above: Sequence[Slot], below: Sequence[Slot], axes: Mapping[Slot, i
             _mark(cells, track, x, slot, "right")
             _mark(cells, track, x + 1, slot, "left")
     lines = ["".join(_cell(cells.get((y, x), {})) for x in range(width)) for y in range(height)]
-    gathered = _gathered(below, ports, axes, width)
-    return [*lines, gathered] if gathered or lines else [row({axes[slot]: "│" for slot in below}, width)]
+    lines += _gathered(below, ports, axes, width)
+    return lines or [row({axes[slot]: "│" for slot in below}, width)]
 
 
 def _ports(above: Sequence[Slot], below: Sequence[Slot], axes: Mapping[Slot, int]) -> dict[tuple[Slot, Slot], int]:
@@ -152,8 +152,8 @@ def _tracks(spans: Mapping[Slot, tuple[int, int]]) -> dict[Slot, int]:
 
 def _gathered(
     below: Sequence[Slot], ports: Mapping[tuple[Slot, Slot], int], axes: Mapping[Slot, int], width: int
-) -> str:
-    """The line in which what leads to one node comes together; empty where nothing has to."""
+) -> list[str]:
+    """The line in which what leads to one node comes together; none where nothing has to."""
     marks: dict[int, str] = {}
     needed = False
     for end in below:
@@ -162,7 +162,7 @@ def _gathered(
         needed = needed or first != last
         for x in range(first, last + 1):
             marks[x] = junction(up=x in columns, down=x == axes[end], left=x > first, right=x < last)
-    return row(marks, width) if needed else ""
+    return [row(marks, width)] if needed else []
 
 
 def _mark(cells: defaultdict[tuple[int, int], dict[Slot, set[str]]], y: int, x: int, slot: Slot, *ways: str) -> None:

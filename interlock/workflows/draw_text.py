@@ -20,6 +20,7 @@ from interlock.workflows.blocks import (
     row,
     stacked,
     width_of,
+    worded,
     wrapped,
 )
 from interlock.workflows.dag_block import dag_block
@@ -103,7 +104,7 @@ def workflow_text(workflow: Workflow[Any, Any], *, run: Run | None = None) -> st
     overlay = None if run is None else overlay_of(graph, run)
     drawing = stacked([_entrance(), _fitted(graph.chain, overlay, TEXT_WIDTH), _exit()])
     title = f"{workflow.id}: {schema_name(workflow.input_schema)} → {schema_name(workflow.output_schema)}"
-    heading = [] if overlay is None else wrapped(printable(overlay.heading), TEXT_WIDTH)
+    heading = [] if overlay is None else worded(printable(overlay.heading), TEXT_WIDTH)
     return "\n".join((printable(title), *heading, "", *(line.rstrip() for line in drawing.lines)))
 
 
@@ -189,16 +190,26 @@ class _Layout:
                 if again is not None:
                     inner = looped(inner, clipped(printable(again), max(room - 10 - inner.axis, _NARROWEST)))
                 return self._framed(member, inner, _FRAMES[kind], room)
-            case DagCluster(items=items, needs=needs):
-                inner_room = max(room - 4, 0)
-                blocks = [self.chain(item, inner_room) for item in items]
-                return self._framed(member, dag_block(blocks, needs, inner_room), _FRAMES["dag"], room)
+            case DagCluster():
+                return self._framed(member, self._dag(member, max(room - 4, 0)), _FRAMES["dag"], room)
+
+    def _dag(self, cluster: DagCluster, room: float) -> Block:
+        wide = dag_block([self.chain(item, math.inf) for item in cluster.items], cluster.needs, room)
+        if wide.width <= room:
+            return wide
+        least = [self.chain(item, 0) for item in cluster.items]
+        narrow = dag_block(least, cluster.needs, room)
+        if narrow.width >= room:
+            return min(narrow, wide, key=lambda block: block.width)
+        share = max(block.width for block in least) + room - narrow.width
+        middling = dag_block([self.chain(item, share) for item in cluster.items], cluster.needs, room)
+        return middling if middling.width <= room else narrow
 
     def _framed(self, cluster: Cluster, inner: Block, border: str, room: float) -> Block:
         mark = self._mark(cluster.path)
         width = max(room - 6, inner.width - 2, _NARROWEST)
         title = cluster.label if mark is None else f"{cluster.label} · {mark.line}"
-        noted = [] if mark is None or not mark.note else wrapped(printable(mark.note), width)
+        noted = [] if mark is None or not mark.note else worded(printable(mark.note), width)
         return framed(inner, clipped(printable(title), width), border, notes=noted)
 
     def _caption(self, cluster: Cluster) -> str:
@@ -206,7 +217,7 @@ class _Layout:
         mark = self._mark(cluster.path)
         if mark is None or mark.status == "not-run":
             return "" if cluster.label == cluster.id else printable(cluster.label)
-        return printable(" · ".join((cluster.label, *mark.words, *((mark.note,) if mark.note else ()))))
+        return printable(" · ".join((cluster.label, mark.line, *((mark.note,) if mark.note else ()))))
 
     def _mark(self, path: str) -> Mark | None:
         return None if self._overlay is None else self._overlay.marks.get(path)
@@ -248,16 +259,16 @@ class _Layout:
                 return self._arm_block(arm, room)
 
     def _lines(self, vertex: Vertex, room: float) -> list[str]:
-        texts = [printable(vertex.label)]
-        if vertex.kind == "idle":
-            texts.append("(does nothing here)")
+        label = printable(vertex.label)
+        width = max(room, _NARROWEST)
+        lines = [label] if width_of(label) <= room else wrapped(label, width)
+        told = ["(does nothing here)"] if vertex.kind == "idle" else []
         mark = self._mark(vertex.path)
         if mark is not None:
-            texts += [printable(text) for text in (mark.line, mark.note) if text]
-        limit = min(room, _WIDEST_NOTE) if mark is not None and mark.note else room
-        if max(map(width_of, texts)) <= limit:
-            return texts
-        return [line for text in texts for line in wrapped(text, max(limit, _NARROWEST))]
+            told += [printable(text) for text in (mark.line, mark.note) if text]
+        for text in told:
+            lines += worded(text, min(width, max(_WIDEST_NOTE, width_of(label))))
+        return lines
 
 
 def _beside_way(block: Block, room: float) -> float:

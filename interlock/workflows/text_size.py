@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
-from interlock.workflows.blocks import width_of, wrapped
+from interlock.workflows.blocks import width_of, worded, wrapped
 from interlock.workflows.labels import printable
 
 __all__ = ["fitted", "text_width"]
@@ -55,7 +55,7 @@ def fitted(text: str, width: float, size: float, *, lines: int, prose: bool = Fa
     cut = shown[:_LONGEST]
     if len(cut) == len(shown) and measured(cut) <= width:
         return [cut]
-    broken = _words(cut, width, measured) if prose else wrapped(cut, width, measure=measured)
+    broken = worded(cut, width, measure=measured) if prose else wrapped(cut, width, measure=measured)
     if len(broken) <= lines and len(cut) == len(shown):
         return broken
     kept = broken[:lines]
@@ -63,13 +63,3 @@ def fitted(text: str, width: float, size: float, *, lines: int, prose: bool = Fa
     while last and measured(f"{last}…") > width:
         last = last[:-1]
     return [*kept[:-1], f"{last}…"]
-
-
-def _words(text: str, width: float, measured: Callable[[str], float]) -> list[str]:
-    lines: list[str] = []
-    for word in text.split(" "):
-        if lines and measured(f"{lines[-1]} {word}") <= width:
-            lines[-1] += f" {word}"
-        else:
-            lines += [word] if measured(word) <= width else wrapped(word, width, measure=measured)
-    return lines
