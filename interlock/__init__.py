@@ -9,10 +9,10 @@ from interlock.context import RequestContext
 from interlock.messages import Message, MessageList, TextEdit, TextPart
 from interlock.processors import PhaseContext, Processor, ProcessorStepSchema
 from interlock.runtime import Agent, AgentResult, AgentStream
-from interlock.steps import StepContext, create_step, step
+from interlock.steps import RetryPolicy, StepContext, create_step, step
 from interlock.tools import Tool, tool
 from interlock.verdict import Phase, Tripwire
-from interlock.workflows import Blocked, Canceled, Completed, Failed, Outcome, Workflow, create_workflow
+from interlock.workflows import Blocked, Canceled, Completed, Failed, Outcome, Suspended, Workflow, create_workflow
 
 __all__ = [
     "Agent",
@@ -30,7 +30,9 @@ __all__ = [
     "Processor",
     "ProcessorStepSchema",
     "RequestContext",
+    "RetryPolicy",
     "StepContext",
+    "Suspended",
     "TextEdit",
     "TextPart",
     "Tool",

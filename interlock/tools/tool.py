@@ -9,16 +9,20 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, cast, overload
 
 from interlock.errors import DefinitionError, ToolError
+from interlock.steps import Step, SupportsStep
 from interlock.tools.context import ToolContext
 from interlock.tools.signature import Signature, undressed
+from interlock.tools.tool_step import ToolStep
 
 __all__ = ["Tool", "tool"]
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
-class Tool:
+class Tool(SupportsStep[Any, Any]):
     """A function a model may call, with the JSON schema of its arguments. Made by :func:`tool`.
+
+    It can stand in a workflow as well: there it takes its arguments as a mapping or a model.
 
     Attributes:
         name: What the model calls it by: letters, digits, ``_`` and ``-``, 64 at most (what providers take).
@@ -48,6 +52,11 @@ class Tool:
         self.function = function
         self.to_model_output = to_model_output
         self._signature = Signature(self.name, function)
+        self._step = ToolStep(self)
+
+    def as_step(self) -> Step[Any, Any]:
+        """The step that stands for this tool in a workflow."""
+        return self._step
 
     @property
     def parameters(self) -> Mapping[str, Any]:

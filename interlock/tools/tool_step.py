@@ -1,0 +1,45 @@
+"""A tool as a step of a workflow."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from interlock.errors import ToolError
+from interlock.steps import FunctionStep, StepContext
+from interlock.tools.context import ToolContext
+
+if TYPE_CHECKING:
+    from interlock.tools.tool import Tool
+
+__all__ = ["ToolStep"]
+
+
+class ToolStep(FunctionStep[Any, Any]):
+    """A tool as a step: it takes the tool's arguments, and gives what the tool returns as JSON values.
+
+    The arguments are a mapping, or a pydantic model or dataclass whose fields they are. A tool that raises, or is given
+    what does not fit, fails the step.
+    """
+
+    kind: ClassVar[str] = "tool"
+
+    def __init__(self, tool: Tool) -> None:
+        async def run(ctx: StepContext[Any]) -> object:
+            context = ToolContext(ctx.run_id, f"{ctx.run_id}:{ctx.step_id}", 0, (), ctx.request_context)
+            return await tool.run(_arguments(tool, ctx.input), context)
+
+        super().__init__(tool.name, run, description=tool.description)
+        self.subject = tool
+
+
+def _arguments(tool: Tool, given: object) -> dict[str, Any]:
+    """The arguments by name."""
+    if isinstance(given, Mapping):
+        return {str(name): value for name, value in given.items()}
+    names = getattr(type(given), "model_fields", None) or getattr(given, "__dataclass_fields__", None)
+    if names is None or isinstance(given, type):
+        raise ToolError(
+            tool.name, f"takes its arguments as a mapping or a model, but a {type(given).__name__} flows there"
+        )
+    return {name: getattr(given, name) for name in names}
