@@ -17,7 +17,7 @@ from interlock.runtime.entry import REPLAYED, Entry
 from interlock.runtime.execution import Execution
 from interlock.runtime.run_state import Site
 from interlock.steps import Step, StepRun
-from interlock.verdict import AbortSignal, BailSignal, HaltSignal, Latch, Phase
+from interlock.verdict import AbortSignal, BailSignal, Latch, Phase, Signal
 
 __all__ = [
     "Operation",
@@ -75,8 +75,11 @@ class Operation:
 
     def failed(self, strand: Strand, error: BaseException) -> BaseException:
         """Note the failure; give back what is to be raised (``error`` itself to let it pass)."""
-        told = as_failure(strand.execution.latch, self.path, error, strand.execution.phase, strand.entry)
-        strand.entry.ended_early(told, strand.execution)
+        entry = strand.entry
+        told = as_failure(strand.execution.latch, self.path, error, strand.execution.phase, entry)
+        entry.ended_early(told, strand.execution)
+        if isinstance(told, BailSignal) and entry.notes is not None and entry.notes.signal is told:
+            entry.output = cast("tuple[object]", strand.run.bailed)[0]
         return told
 
     def replay(self, strand: Strand, output: Any) -> None:
@@ -84,8 +87,11 @@ class Operation:
         strand.value = output
 
     def abandon(self, strand: Strand) -> None:
-        """Drop what it waits for inside the awaitable that ``begin`` gave, because nobody will await that."""
-        return  # most wait for nothing but that
+        """Drop what it waits for inside the awaitable that ``begin`` gave, because nobody will await that.
+
+        Most wait for nothing but that, and have not begun what they do.
+        """
+        strand.entry.noted().attempts -= 1
 
     def chains(self) -> Sequence[Sequence[Operation]]:
         """The chains it runs, in list order."""
@@ -190,7 +196,12 @@ def abandon(strand: Strand, awaitable: Awaitable[object]) -> None:
     """Drop a strand that waits, because it will not go on; ``awaitable`` is what ``advance`` gave for it."""
     close(awaitable)
     if strand.index < len(strand.ops):
-        strand.ops[strand.index].abandon(strand)
+        op = strand.ops[strand.index]
+        tape = strand.execution.tape
+        if strand.begun:
+            op.abandon(strand)
+        if tape is not None:
+            tape.dropped(op, strand)
 
 
 def advance(strand: Strand, result: object = _NOT_BEGUN) -> Awaitable[object] | None:
@@ -324,11 +335,22 @@ def as_failure(
             return error
         if isinstance(error, BaseExceptionGroup) or not interrupts(error):
             return AbortSignal(latch.tripwire)
-    signal = entry.notes.signal if entry is not None and entry.notes is not None else None
+    notes = entry.notes if entry is not None else None
+    signal = notes.signal if notes is not None and not notes.replayed else None
     if signal is not None and (isinstance(error, BaseExceptionGroup) or not interrupts(error)):
         return signal
-    known = isinstance(error, RunError | StorageError | BailSignal | HaltSignal)
-    if known or interrupts(error):
-        return cast("BaseException", error)
-    attempt = entry.notes.attempts if entry is not None and entry.notes is not None else 1
+    if isinstance(error, RunError | StorageError) or interrupts(error):
+        return error
+    if isinstance(error, Signal) and not _made_by_hand(error, entry):
+        return error
+    attempt = notes.attempts if notes is not None else 1
     return StepFailed(path, error, attempt=attempt, phase=phase)
+
+
+def _made_by_hand(signal: Signal, entry: Entry | None) -> bool:
+    """Whether a step raised a signal of which nothing was recorded."""
+    if isinstance(signal, AbortSignal):  # with a tripwire standing it would not come here
+        return True
+    if not isinstance(entry, Entry) or entry.op.contains or entry.replayed:
+        return False
+    return not (isinstance(signal, BailSignal) and getattr(signal.scope, "bailed", None) is not None)

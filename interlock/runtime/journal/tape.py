@@ -98,13 +98,17 @@ class Tape:
 
     async def _held(self, op: Operation, strand: Strand) -> object:
         """Begin once the journal knows of it and the reader has room."""
-        if self._writer is not None:
-            await self._writer.flushed()
-        if self._buffer is not None:
-            await self._buffer.room()
-        tripwire = strand.execution.latch.tripwire
-        if tripwire is not None:
-            raise AbortSignal(tripwire)
+        try:
+            if self._writer is not None:
+                await self._writer.flushed()
+            if self._buffer is not None:
+                await self._buffer.room()
+            tripwire = strand.execution.latch.tripwire
+            if tripwire is not None:
+                raise AbortSignal(tripwire)
+        except BaseException:
+            self.dropped(op, strand)
+            raise
         strand.begun = True
         result = op.begin(strand)
         if is_awaitable(result):
@@ -183,6 +187,12 @@ class Tape:
             case _:
                 pass
         self._result(op, entry, data)
+
+    def dropped(self, op: Operation, strand: Strand) -> None:
+        """Tell that an operation will not go on, because nobody waits for it any more."""
+        if not strand.begun:
+            strand.enter(op).noted().attempts -= 1
+        self._result(op, strand.entry, {"status": strand.entry.status, "duration": strand.entry.duration})
 
     def _result(self, op: Operation, entry: Entry, data: dict[str, Any]) -> None:
         notes = entry.notes
