@@ -9,7 +9,7 @@ import subprocess
 import sys
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from datetime import UTC, date, datetime, time, timedelta, timezone
 from decimal import Decimal
 from fractions import Fraction
@@ -22,7 +22,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import AnyUrl, HttpUrl
+from pydantic import AnyUrl, BaseModel, HttpUrl
 
 from interlock.errors import ModelError, RecordedError, StepFailed, StorageError, UnrecordableValue
 from interlock.messages import Message, MessageList, TextPart, ToolInvocationPart, Usage
@@ -54,6 +54,10 @@ def _same(one: Any, other: Any) -> bool:
         return repr(one) == repr(other)
     if isinstance(one, set | frozenset):
         return Counter(map(type, cast("set[Any]", one))) == Counter(map(type, cast("set[Any]", other))) and one == other
+    if is_dataclass(one):
+        return all(_same(getattr(one, f.name), getattr(other, f.name)) for f in fields(one))
+    if isinstance(one, BaseModel):
+        return _same(one.__dict__, other.__dict__)
     return bool(one == other)
 
 
