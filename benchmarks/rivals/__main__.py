@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import cast
 from benchmarks.rivals.engines import ENGINES
 from benchmarks.rivals.figures import cell
 from benchmarks.rivals.fresh import measure_fresh
-from benchmarks.rivals.machine import busy, describe, now, versions
+from benchmarks.rivals.machine import describe, load, now, versions
 from benchmarks.rivals.page import page
 from benchmarks.rivals.places import FIGURES, PAGE, RESULTS
 from benchmarks.rivals.plot import draw
@@ -56,7 +55,6 @@ def _drawn(results: Results) -> Sequence[Path]:
 
 def _measure(kept: Results, engines: Sequence[str], works: Sequence[str] | None, seconds: float) -> Results:
     """Measure, and keep each figure as soon as it is there. What is not measured again stays as it was."""
-    before = busy()
     everything = works is None and len(engines) == len(ENGINES)
     results = Results(describe(), versions(), () if everything else kept.cases)
     for work in WORKLOADS:
@@ -67,18 +65,16 @@ def _measure(kept: Results, engines: Sequence[str], works: Sequence[str] | None,
             for case in _cases(engines, work, size, seconds):
                 results = results.with_cases([case])
                 write(results, RESULTS)
-    load = f"{before} at the beginning, {busy()} at the end, on {os.cpu_count()} cores"
-    results = Results({**results.machine, "load average": load}, results.versions, results.cases)
-    write(results, RESULTS)
     return results
 
 
 def _cases(engines: Sequence[str], work: Workload, size: int, seconds: float) -> Iterator[Case]:
     widest = max(len(engine.title) for engine in ENGINES.values())
     for engine in engines:
+        before = load()
         result = dict(measure_fresh(engine, work.key, size, seconds))
         status = cast("Status", result.pop("status"))
-        case = Case(engine, work.key, size, now(), status, **result)  # type: ignore[arg-type]
+        case = Case(engine, work.key, size, now(), status, load=before, **result)  # type: ignore[arg-type]
         print(f"  {ENGINES[engine].title:{widest}}  {cell(case)}  {case.why}".rstrip(), flush=True)
         yield case
 

@@ -16,7 +16,7 @@ from typing import cast
 from benchmarks.rivals.engines import ENGINES, Engine
 from benchmarks.rivals.places import NODE_FOLDER, node
 
-__all__ = ["busy", "describe", "now", "versions"]
+__all__ = ["describe", "load", "now", "versions"]
 
 
 def now() -> str:
@@ -33,9 +33,9 @@ def describe() -> dict[str, str]:
     }
 
 
-def busy() -> str:
-    """The load average of the last minute: how many programs wanted a core, the measured one among them."""
-    return f"{os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "unknown"
+def load() -> float:
+    """The load average of the last minute: how many programs wanted a core; 0 where the system does not tell."""
+    return round(os.getloadavg()[0], 1) if hasattr(os, "getloadavg") else 0.0
 
 
 def _processor() -> str:

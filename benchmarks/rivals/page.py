@@ -38,6 +38,9 @@ METHOD = """\
     step) and without storage. The code is in `benchmarks/rivals/engines`.
     """
 
+QUIET = 1.5
+"""A load average up to this says that next to nothing else was running."""
+
 GROUPS: Sequence[Sequence[str]] = (("chain", "fan-out", "sleep"), ("map", "dag", "sequence", "parallel", "build"))
 
 
@@ -54,7 +57,21 @@ def _figures(results: Results) -> str:
         "see [what is not there](#what-is-not-there).\n"
     )
     picture = "![What each engine costs over code written by hand, a panel for each workload](benchmarks/rivals.png)\n"
-    return "\n".join(["## Beside other engines\n", f"Measured on {results.days}.\n", *shown, legend, picture])
+    measured = f"Measured on {results.days}. {_busy(results)}\n"
+    return "\n".join(["## Beside other engines\n", measured, *shown, legend, picture])
+
+
+def _busy(results: Results) -> str:
+    """How far the figures can be trusted."""
+    median, highest = results.load
+    if not highest:
+        return "How busy the machine was is not known."
+    told = f"The load average was {median:.1f} (median; highest {highest:.1f}), of which the measured program is 1"
+    if median <= QUIET:
+        return f"{told}."
+    return (
+        f"{told}: other programs used the machine too, so times are longer than on a quiet one, and multiples scatter."
+    )
 
 
 def _table(results: Results, works: Sequence[Workload]) -> str:

@@ -31,7 +31,7 @@ def draw(results: Results, folder: Path) -> list[Path]:
     """
     matplotlib = foreign("matplotlib")
     matplotlib.use("Agg")
-    matplotlib.rcParams.update({"svg.hashsalt": "rivals", "font.size": 9, "text.color": INK, "axes.labelcolor": INK})
+    matplotlib.rcParams.update({"svg.hashsalt": "rivals", "svg.fonttype": "none", "font.size": 9, "text.color": INK})
     panels = [(work, size) for work in WORKLOADS for size in work.sizes if results.on(work.key, size)]
     rows = -(-len(panels) // COLUMNS)
     figure, grid = foreign("matplotlib.pyplot").subplots(rows, COLUMNS, figsize=(13, 2.75 * rows), squeeze=False)
@@ -47,7 +47,7 @@ def draw(results: Results, folder: Path) -> list[Path]:
     figure.tight_layout(rect=(0, 0, 1, 1 - 0.65 / height), h_pad=1.6, w_pad=2.0)
     folder.mkdir(parents=True, exist_ok=True)
     paths = [folder / "rivals.png", folder / "rivals.svg"]
-    figure.savefig(paths[0], dpi=110)
+    figure.savefig(paths[0], dpi=110, pil_kwargs={"optimize": True})
     figure.savefig(paths[1], metadata={"Date": None})
     return paths
 

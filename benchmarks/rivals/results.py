@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
@@ -29,6 +30,7 @@ class Case:
         ratio: The median of the ratios of the pairs.
         pairs: How many there were.
         why: What hindered it.
+        load: The machine's load average when it began: above 1, other programs wanted a core too.
     """
 
     engine: str
@@ -41,6 +43,7 @@ class Case:
     ratio: float | None = None
     pairs: int = 0
     why: str = ""
+    load: float = 0.0
 
     @property
     def key(self) -> tuple[str, str, int]:
@@ -53,7 +56,7 @@ class Results:
     """Everything that was measured, on one machine.
 
     Args:
-        machine: What it is, and how busy it was.
+        machine: What it is.
         versions: Of every distribution, by engine.
         cases: In the order in which they are shown.
     """
@@ -75,6 +78,12 @@ class Results:
         """These results with further cases, which take the place of older ones."""
         merged = {case.key: case for case in (*self.cases, *cases)}
         return Results(self.machine, self.versions, list(merged.values()))
+
+    @property
+    def load(self) -> tuple[float, float]:
+        """The median and the highest of the load averages when cases began."""
+        loads = [case.load for case in self.cases if case.load]
+        return (statistics.median(loads), max(loads)) if loads else (0.0, 0.0)
 
     @property
     def days(self) -> str:
@@ -105,5 +114,5 @@ def write(results: Results, path: Path) -> None:
 
 
 def _without_nothing(case: Case) -> Mapping[str, object]:
-    shown = {name: value for name, value in asdict(case).items() if value not in (None, "", 0)}
+    shown = {name: value for name, value in asdict(case).items() if value not in (None, "", 0, 0.0)}
     return {name: float(f"{value:.4g}") if isinstance(value, float) else value for name, value in shown.items()}

@@ -64,6 +64,13 @@ def test_a_figure_stands_on_the_page_with_its_multiple_and_its_day() -> None:
     assert "Measured on 2026-02-03." in text
 
 
+@pytest.mark.parametrize(("load", "busy"), [(1.1, False), (5.5, True)])
+def test_a_busy_machine_is_told_of(load: float, busy: bool) -> None:
+    text = page(RESULT.with_cases([_case("dask", us=33.4, load=load), _case("interlock", us=1.5, load=load)]))
+    assert f"The load average was {load} (median; highest {load})" in text
+    assert ("other programs used the machine too" in text) is busy
+
+
 def test_the_page_in_the_repository_is_made_from_the_results_beside_it() -> None:
     assert PAGE.read_text("utf-8") == page(read(RESULTS)), "make rivals ARGS=--page writes it again"
     for picture in ("rivals.png", "rivals.svg"):
