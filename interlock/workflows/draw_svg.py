@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 from xml.sax.saxutils import escape, quoteattr
@@ -13,9 +12,10 @@ from interlock.workflows.graph_of import graph_of
 from interlock.workflows.labels import printable
 from interlock.workflows.overlay import Run, overlay_of
 from interlock.workflows.pieces import Box, Frame, Label, Piece, Shape, TextLine, Wire, placed, stacked
-from interlock.workflows.status_colours import STATUS_COLOURS
 from interlock.workflows.svg_layout import PAGE_WIDTH, chain_piece, line_height, terminal_piece
-from interlock.workflows.svg_style import FONT, KIND_FILLS, LIGHT, style_sheet
+from interlock.workflows.svg_outlines import box_outline, frame_outline
+from interlock.workflows.svg_strokes import arrow_tip, number, polyline, swing
+from interlock.workflows.svg_style import FONT, LIGHT, style_sheet
 from interlock.workflows.text_size import fitted, text_width
 
 if TYPE_CHECKING:
@@ -26,9 +26,6 @@ __all__ = ["picture", "workflow_svg"]
 _MARGIN: Final = 20.0
 _TITLE_SIZE: Final = 16.0
 _SUBTITLE_SIZE: Final = 12.0
-_CORNER: Final = 6.0
-_TIP: Final = 5.0
-"""Half the width of an arrow's tip."""
 
 
 def workflow_svg(workflow: Workflow[Any, Any], *, run: Run | None = None) -> str:
@@ -85,12 +82,12 @@ def picture(piece: Piece, title: str, subtitles: Sequence[str] = ()) -> str:
     top = _MARGIN + line_height(head) + _MARGIN
     height = top + piece.height + _MARGIN
     shapes = list(placed(piece, (width - piece.width) / 2, top))
-    size = f'width="{_number(width)}" height="{_number(height)}" viewBox="0 0 {_number(width)} {_number(height)}"'
+    size = f'width="{number(width)}" height="{number(height)}" viewBox="0 0 {number(width)} {number(height)}"'
     name = printable(title)
     return "\n".join(
         (
-            f'<svg xmlns="http://www.w3.org/2000/svg" class="interlock-drawing" role="img" aria-label={quoteattr(name)} '
-            f'{size} font-family="{FONT}" style="max-width:100%;height:auto">',
+            f'<svg xmlns="http://www.w3.org/2000/svg" class="interlock-drawing" role="img" {size} '
+            f'aria-label={quoteattr(name)} font-family="{FONT}" style="max-width:100%;height:auto">',
             f"<title>{escape(name)}</title>",
             *(f"<desc>{escape(printable(text))}</desc>" for text in subtitles[-1:]),
             f"<style>{style_sheet()}</style>",
@@ -114,134 +111,40 @@ def _frames(shapes: Sequence[tuple[float, float, Shape]]) -> Iterator[str]:
         if not isinstance(shape, Frame):
             continue
         yield f"<g{_path(shape.path)}{_faint(faint=shape.faint)}><title>{escape(shape.title)}</title>"
-        if shape.kind == "foreach":
-            yield _rectangle(x + 5.0, y + 5.0, shape.width, shape.height, 7.0, _frame_look(shape))
-        yield _rectangle(x, y, shape.width, shape.height, 7.0, _frame_look(shape))
+        yield frame_outline(shape, x, y)
         yield from _texts(shape.heading, x + 12.0, y + 6.0, "start")
         if shape.aside:
             yield from _texts([TextLine(shape.aside, 10.5, "about")], x + shape.width - 12.0, y + 6.0, "end")
         yield "</g>"
 
 
-def _frame_look(frame: Frame) -> str:
-    dashes = ' stroke-dasharray="7 4"' if frame.kind == "dag" else ""
-    if frame.mark is None or frame.mark.status == "not-run":
-        return f'class="frame" fill="{LIGHT["frame"]}" stroke="{LIGHT["edge"]}"{dashes}'
-    colours = STATUS_COLOURS[frame.mark.status]
-    return f'class="{frame.mark.status} frame" fill="{LIGHT["frame"]}" stroke="{colours.line}"{dashes}'
-
-
 def _boxes(shapes: Sequence[tuple[float, float, Shape]]) -> Iterator[str]:
     for x, y, shape in shapes:
         if isinstance(shape, Box):
             yield f"<g{_path(shape.path)}{_faint(faint=shape.faint)}><title>{escape(shape.title)}</title>"
-            yield _outline(shape, x, y)
+            yield box_outline(shape, x, y)
             middle = x + shape.width / 2 + (3.0 if shape.kind == "processor" else 9.0 if shape.kind == "sleep" else 0.0)
             yield from _texts(shape.lines, middle, y + (shape.height - line_height(shape.lines)) / 2, "middle")
             yield "</g>"
 
 
-def _outline(box: Box, x: float, y: float) -> str:
-    """The outline of a box by its kind."""
-    width, height = box.width, box.height
-    look = _look(box)
-    match box.kind:
-        case "words":
-            return ""
-        case "join":
-            return f'<circle cx="{_number(x + width / 2)}" cy="{_number(y + height / 2)}" r="{_number(width / 2)}" {look}/>'
-        case "branch":
-            point = height / 2
-            return _polygon(
-                [
-                    (x, y + height / 2),
-                    (x + point, y),
-                    (x + width - point, y),
-                    (x + width, y + height / 2),
-                    (x + width - point, y + height),
-                    (x + point, y + height),
-                ],
-                look,
-            )
-        case "merge":
-            return _polygon([(x, y), (x + width, y), (x + width - 14.0, y + height), (x + 14.0, y + height)], look)
-        case "map" | "terminal":
-            return _rectangle(x, y, width, height, min(height / 2, 16.0), look)
-        case "sleep":
-            cx, cy = x + 16.0, y + height / 2
-            hands = f"M{_number(cx)} {_number(cy - 4)}V{_number(cy)}H{_number(cx + 3)}"
-            clock = f'<circle cx="{_number(cx)}" cy="{_number(cy)}" r="6.5"/><path d="{hands}"/>'
-            frame = _rectangle(x, y, width, height, min(height / 2, 16.0), look)
-            return f'{frame}<g class="bare wire" fill="none" stroke="{LIGHT["wire"]}">{clock}</g>'
-        case "processor":
-            bar = f'<path class="accent" fill="{LIGHT["accent"]}" d="M{_number(x + 5)} {_number(y)}h-1a4 4 0 0 0 -4 4v{_number(height - 8)}a4 4 0 0 0 4 4h1z"/>'
-            return _rectangle(x, y, width, height, 4.0, look) + bar
-        case _:
-            return _rectangle(x, y, width, height, 4.0, look)
-
-
-def _look(box: Box) -> str:
-    if box.mark is not None and box.kind != "join":
-        colours = STATUS_COLOURS[box.mark.status]
-        dashes = ' stroke-dasharray="4 3"' if colours.dashed else ""
-        return f'class="{box.mark.status}" fill="{colours.fill}" stroke="{colours.line}" stroke-width="1.4"{dashes}'
-    fill = KIND_FILLS.get(box.kind, (LIGHT["box"],))[0]
-    dashes = ' stroke-dasharray="2 3"' if box.kind == "idle" else ""
-    kind = f" {box.kind}" if box.kind in KIND_FILLS else ""
-    return f'class="box{kind}" fill="{fill}" stroke="{LIGHT["line"]}"{dashes}'
-
-
 def _wires(shapes: Sequence[tuple[float, float, Shape]]) -> Iterator[str]:
     """All wires of a look as one path; those not taken first, so that the others lie above them."""
-    for faint in (True, False):
-        look = "unused" if faint else "wire"
+    wires = [(x, y, shape) for x, y, shape in shapes if isinstance(shape, Wire)]
+    for faint, look, tip in ((True, "unused", "unused-tip"), (False, "wire", "tip")):
         tips: list[str] = []
-        for dashed in (False, True):
+        for dashes in ("", ' stroke-dasharray="5 4"'):
             lines: list[str] = []
-            for x, y, shape in shapes:
-                if isinstance(shape, Wire) and (shape.faint, shape.dashed) == (faint, dashed):
-                    points = [(x + px, y + py) for px, py in shape.points]
-                    lines.append(_curve(points, tip=shape.arrow) if shape.curved else _line(points, tip=shape.arrow))
-                    if shape.arrow:
-                        tips.append(_tip(points, curved=shape.curved))
+            for x, y, wire in wires:
+                if (wire.faint, wire.dashed) == (faint, bool(dashes)):
+                    points = [(x + dx, y + dy) for dx, dy in wire.points]
+                    lines.append((swing if wire.curved else polyline)(points, arrow=wire.arrow))
+                    tips += [arrow_tip(points, curved=wire.curved)] if wire.arrow else []
             if lines:
-                dashes = ' stroke-dasharray="5 4"' if dashed else ""
-                yield f'<path class="{look}" fill="none" stroke="{LIGHT[look]}" stroke-width="1.4"{dashes} d="{"".join(lines)}"/>'
+                stroke = f'fill="none" stroke="{LIGHT[look]}" stroke-width="1.4"{dashes}'
+                yield f'<path class="{look}" {stroke} d="{"".join(lines)}"/>'
         if tips:
-            tip = "unused-tip" if faint else "tip"
             yield f'<path class="{tip}" fill="{LIGHT[look]}" d="{"".join(tips)}"/>'
-
-
-def _line(points: Sequence[tuple[float, float]], *, tip: bool) -> str:
-    """A line with rounded corners."""
-    corners = [point for n, point in enumerate(points) if not n or math.dist(point, points[n - 1]) > 0.1]
-    if tip:
-        corners[-1] = _toward(corners[-1], corners[-2], _TIP) if len(corners) > 1 else corners[-1]
-    told = [f"M{_point(corners[0])}"]
-    for before, corner, after in zip(corners, corners[1:], corners[2:], strict=False):
-        round_ = min(_CORNER, math.dist(before, corner) / 2, math.dist(corner, after) / 2)
-        told.append(
-            f"L{_point(_toward(corner, before, round_))}Q{_point(corner)} {_point(_toward(corner, after, round_))}"
-        )
-    told += [f"L{_point(corners[-1])}"] if len(corners) > 1 else []
-    return "".join(told)
-
-
-def _curve(points: Sequence[tuple[float, float]], *, tip: bool) -> str:
-    """Down from the first point to the second, then in a swing to the third."""
-    first, (x1, y1), (x2, y2) = points
-    middle = (y1 + y2) / 2
-    end = (x2, y2 - _TIP if tip else y2)
-    return f"M{_point(first)}L{_point((x1, y1))}C{_point((x1, middle))} {_point((x2, middle))} {_point(end)}"
-
-
-def _tip(points: Sequence[tuple[float, float]], *, curved: bool) -> str:
-    """The tip of an arrow at the end of a line."""
-    x, y = points[-1]
-    sideways = not curved and len(points) > 1 and abs(points[-2][1] - y) < 0.1
-    if sideways:
-        return f"M{_point((x, y))}l8 -4v8z"
-    return f"M{_point((x, y))}l-4 -8h8z"
 
 
 def _labels(shapes: Sequence[tuple[float, float, Shape]]) -> Iterator[str]:
@@ -259,17 +162,8 @@ def _texts(lines: Sequence[TextLine], x: float, y: float, anchor: str) -> Iterat
         look = f'class="{"soft" if soft else "text"}" fill="{LIGHT["soft" if soft else "text"]}"'
         weight = ' font-weight="600"' if line.role in ("title", "heading") else ""
         slant = ' font-style="italic"' if line.role == "note" else ""
-        where = f'x="{_number(x)}" y="{_number(y - line.size * 0.3)}"'
-        yield f'<text {where} {look} font-size="{_number(line.size)}" text-anchor="{anchor}"{weight}{slant}>{escape(line.text)}</text>'
-
-
-def _rectangle(x: float, y: float, width: float, height: float, round_: float, look: str) -> str:
-    place = f'x="{_number(x)}" y="{_number(y)}" width="{_number(width)}" height="{_number(height)}"'
-    return f'<rect {place} rx="{_number(round_)}" {look}/>'
-
-
-def _polygon(points: Sequence[tuple[float, float]], look: str) -> str:
-    return f'<polygon points="{" ".join(_point(point) for point in points)}" {look}/>'
+        where = f'x="{number(x)}" y="{number(y - line.size * 0.3)}" font-size="{number(line.size)}"'
+        yield f'<text {where} {look} text-anchor="{anchor}"{weight}{slant}>{escape(line.text)}</text>'
 
 
 def _path(path: str) -> str:
@@ -278,17 +172,3 @@ def _path(path: str) -> str:
 
 def _faint(*, faint: bool) -> str:
     return ' opacity="0.55"' if faint else ""
-
-
-def _toward(point: tuple[float, float], other: tuple[float, float], by: float) -> tuple[float, float]:
-    """The point moved toward another by so many pixels."""
-    share = by / (math.dist(point, other) or 1.0)
-    return point[0] + (other[0] - point[0]) * share, point[1] + (other[1] - point[1]) * share
-
-
-def _point(point: tuple[float, float]) -> str:
-    return f"{_number(point[0])} {_number(point[1])}"
-
-
-def _number(value: float) -> str:
-    return f"{value:.1f}".removesuffix(".0")

@@ -61,6 +61,7 @@ def style_sheet() -> str:
             (f".{status}", f"fill:{colours.dark_fill};stroke:{colours.dark_line}")
             for status, colours in STATUS_COLOURS.items()
         ),
+        (".frame", f"fill:{_DARK['frame']}"),  # of a frame the status colours the line alone
     ]
     inner = "".join(f".interlock-drawing {selector}{{{rule}}}" for selector, rule in rules)
     return f"@media (prefers-color-scheme:dark){{{inner}}}"
