@@ -238,7 +238,7 @@ class LocalRun(Generic[I_contra, O_co]):
                 self._turnstile.leave()
                 raise
         else:
-            told = {"workflow": self._workflow.id, "input": self._value, "state": state or {}}
+            told: dict[str, Any] = {"workflow": self._workflow.id, "input": self._value, "state": state or {}}
             Tape(self.run_id, buffer=buffer).note("workflow-start", told)
             stood.seq = 1
 

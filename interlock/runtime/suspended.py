@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from interlock.errors import AlreadyResumed, NothingSuspended
-from interlock.steps import Step, SupportsStep
+from interlock.steps import Step, supports_step
 from interlock.workflows.outcome import Suspension
 
 __all__ = ["Wanted", "chosen_suspension"]
@@ -39,13 +39,13 @@ class Wanted:
             return False
         if self.step is None:
             return True
-        if isinstance(self.step, SupportsStep):
+        if supports_step(self.step):
             step: Step[Any, Any] = self.step.as_step()
             return steps.get(suspension.path) is step
         return self.step in (suspension.path, suspension.step_id)
 
     def __str__(self) -> str:
-        step = self.step.as_step().id if isinstance(self.step, SupportsStep) else self.step
+        step = self.step.as_step().id if supports_step(self.step) else self.step
         given = {"step": step, "label": self.label, "token": self.token, "index": self.index}
         return ", ".join(f"{name}={value!r}" for name, value in given.items() if value is not None)
 
@@ -70,7 +70,7 @@ def chosen_suspension(
         AlreadyResumed: It was answered already.
         NothingSuspended: None is meant, or several are.
     """
-    if isinstance(wanted.step, SupportsStep) and not any(step is wanted.step.as_step() for step in steps.values()):
+    if supports_step(wanted.step) and not any(step is wanted.step.as_step() for step in steps.values()):
         raise NothingSuspended(run_id, f"{wanted} is no step of its workflow")
     meant = [one for one in waiting if wanted.means(one, steps)]
     if len(meant) == 1:

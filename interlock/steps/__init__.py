@@ -3,7 +3,7 @@
 from interlock.steps.context import RunHost, StepContext, StepRun, Turn, TurnNotes
 from interlock.steps.create import StepOptions, create_step, step
 from interlock.steps.retry import RetryPolicy
-from interlock.steps.step import FunctionStep, Step, SupportsStep
+from interlock.steps.step import FunctionStep, Step, SupportsStep, supports_step
 
 __all__ = [
     "FunctionStep",
@@ -18,4 +18,5 @@ __all__ = [
     "TurnNotes",
     "create_step",
     "step",
+    "supports_step",
 ]

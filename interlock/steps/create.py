@@ -131,7 +131,7 @@ def step(function: Callable[[StepContext[Any]], Any] | None = None, /, **options
 
 def _with_options(made: Step[Any, Any], options: StepOptions) -> Step[Any, Any]:
     """The step itself, or one like it with what was said of it."""
-    given: Mapping[str, object] = options
+    given = cast("Mapping[str, object]", options)
     faults = [
         f"{name}: {fault}" for name in _SCHEMAS if name in given and (fault := fault_in_schema(given[name])) is not None
     ]
@@ -139,9 +139,7 @@ def _with_options(made: Step[Any, Any], options: StepOptions) -> Step[Any, Any]:
     if faults:
         raise DefinitionError(faults, subject="step")
     changes: dict[str, object] = {
-        name: value
-        for name, value in options.items()
-        if (value is not UNSET if name in _SCHEMAS else value is not None)
+        name: value for name, value in given.items() if (value is not UNSET if name in _SCHEMAS else value is not None)
     }
     if "id" in changes:
         changes["id"] = _checked_id(changes["id"])
@@ -150,10 +148,11 @@ def _with_options(made: Step[Any, Any], options: StepOptions) -> Step[Any, Any]:
 
 def _option_faults(made: Step[Any, Any], options: StepOptions) -> list[str]:
     faults: list[str] = []
-    retry: object = options.get("retry")
+    given = cast("Mapping[str, object]", options)
+    retry = given.get("retry")
     if retry is not None and not isinstance(retry, RetryPolicy):
         faults.append(f"retry: a RetryPolicy is wanted, RetryPolicy(attempts=…), not {retry!r}")
-    timeout: object = options.get("timeout")
+    timeout = given.get("timeout")
     if timeout is not None and (
         isinstance(timeout, bool) or not isinstance(timeout, int | float) or not 0 < timeout < float("inf")
     ):

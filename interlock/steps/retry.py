@@ -75,9 +75,10 @@ class RetryPolicy:
         """
         if attempt >= self.attempts:
             return False
-        if isinstance(self.retry_on, type | tuple):
-            return isinstance(error, self.retry_on)
-        return bool(self.retry_on(error))
+        wanted = self.retry_on
+        if isinstance(wanted, tuple) or isinstance(wanted, type):  # noqa: SIM101  (pyright narrows these)
+            return isinstance(error, wanted)
+        return bool(wanted(error))
 
     def wait_after(self, attempt: int) -> float:
         """Seconds to wait after that attempt failed."""

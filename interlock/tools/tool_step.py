@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from interlock.errors import ToolError
 from interlock.steps import FunctionStep, StepContext
@@ -36,7 +36,7 @@ class ToolStep(FunctionStep[Any, Any]):
 def _arguments(tool: Tool, given: object) -> dict[str, Any]:
     """The arguments by name."""
     if isinstance(given, Mapping):
-        return {str(name): value for name, value in given.items()}
+        return {str(name): value for name, value in cast("Mapping[object, Any]", given).items()}
     names = getattr(type(given), "model_fields", None) or getattr(given, "__dataclass_fields__", None)
     if names is None or isinstance(given, type):
         raise ToolError(

@@ -13,7 +13,7 @@ from interlock.runtime.journal.history import History
 from interlock.runtime.prepared import Prepared, given_values
 from interlock.runtime.stored_run import StoredRun
 from interlock.schema import is_set
-from interlock.steps import Step, SupportsStep
+from interlock.steps import Step, supports_step
 from interlock.storage import JournalRow, RunStore
 from interlock.workflows import Workflow
 
@@ -82,7 +82,7 @@ async def forked(
 
 
 def _path_of(step: object, steps: Mapping[str, Step[Any, Any]], run_id: str) -> str:
-    if isinstance(step, SupportsStep):
+    if supports_step(step):
         made: Step[Any, Any] = step.as_step()
         paths: Sequence[str] = [path for path, one in steps.items() if one is made]
         said = repr(made.id)

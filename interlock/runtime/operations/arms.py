@@ -4,14 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, cast
 
 from interlock.runtime.join import join
-from interlock.runtime.strand import Strand, abandon, advance, drive
+from interlock.runtime.strand import Strand, abandon, advance, close, drive
 from interlock.verdict import AbortSignal, BailSignal, HaltSignal, PauseSignal, Signal, SuspendSignal
 from interlock.workflows.nodes import ErrorMode
 
-__all__ = ["Gathering", "Waiting", "abandon_all", "halt", "joined", "run_all", "start_all", "stop_if_stopped"]
+__all__ = [
+    "Gathering",
+    "Waiting",
+    "abandon_all",
+    "abandon_noted",
+    "halt",
+    "joined",
+    "run_all",
+    "start_all",
+    "stop_if_stopped",
+]
 
 Waiting = tuple[Strand, Awaitable[object]]
 """A strand that waits, and for what."""
@@ -55,7 +65,8 @@ class Gathering:
             Exception: The arm's error, where that is to stop the others.
         """
         if error is None:
-            self.succeeded.append(index)
+            if not self.enough:  # one that ends in the same moment as the last that was wanted comes too late
+                self.succeeded.append(index)
             return
         self.failures[index] = error
         if self._on_error == "fail_fast" and self._lost:
@@ -109,6 +120,14 @@ def abandon_all(waiting: Sequence[Waiting]) -> None:
     """Drop what strands wait for, because nobody will await it."""
     for one, awaitable in waiting:
         abandon(one, awaitable)
+
+
+def abandon_noted(note: object) -> None:
+    """Drop what an operation has noted that it waits for: strands, or something of the user's to be awaited."""
+    if isinstance(note, list):
+        abandon_all(cast("list[Waiting]", note))
+    elif note is not None:
+        close(cast("Awaitable[object]", note))
 
 
 async def joined(strand: Strand, waiting: Sequence[Waiting]) -> None:

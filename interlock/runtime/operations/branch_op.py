@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, ClassVar, cast
 
-from interlock.runtime.operations.arms import Waiting, abandon_all, halt, joined, start_all, stop_if_stopped
+from interlock.runtime.operations.arms import Waiting, abandon_noted, halt, joined, start_all, stop_if_stopped
 from interlock.runtime.operations.fork import BranchOutputs, fork_value
 from interlock.runtime.operations.parallel_op import Arm
 from interlock.runtime.run_state import Site
-from interlock.runtime.strand import Operation, Strand, close, is_awaitable
+from interlock.runtime.strand import Operation, Strand, is_awaitable
 from interlock.steps import StepContext
 from interlock.workflows import BranchNode
 
@@ -67,16 +67,16 @@ class BranchOp(Operation):
     ) -> object:
         """The same from a condition that waits."""
         execution = strand.execution
-        answer: object = awaitable
+        answer = await execution.in_hook(awaitable)
         while True:
-            if is_awaitable(answer):
-                answer = await execution.in_hook(cast("Awaitable[object]", answer))
             if answer:
                 chosen.append(number)
             number += 1
             if (answer and self.first_only) or number == len(self.conditions) or strand.run.stopped:
                 break
             answer = self.conditions[number](context)
+            if is_awaitable(answer):
+                answer = await execution.in_hook(cast("Awaitable[object]", answer))
         result = self._run(strand, self._taken(strand, chosen))
         return await cast("Awaitable[object]", result) if is_awaitable(result) else result
 
@@ -120,11 +120,11 @@ class BranchOp(Operation):
         outputs = {key: one.value for (key, _), one in zip(arms, inner, strict=True)}
         return BranchOutputs(strand.value, self.order, outputs)
 
+    def replay(self, strand: Strand, output: Any) -> None:
+        strand.value = BranchOutputs(strand.value, self.order, output)
+
     def abandon(self, strand: Strand) -> None:
-        if isinstance(strand.note, list):
-            abandon_all(cast("list[Waiting]", strand.note))
-        else:  # a condition
-            close(strand.note)
+        abandon_noted(strand.note)
 
     def chains(self) -> Sequence[Sequence[Operation]]:
         return [ops for _, ops in (*self.arms, *([self.otherwise] if self.otherwise is not None else []))]

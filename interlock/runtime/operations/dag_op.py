@@ -60,6 +60,9 @@ class DagOp(Operation):
             await run_all(strand, [walk.worker(*one) for one in waiting], growing=walk.grow)
         return walk.given()
 
+    def replay(self, strand: Strand, output: Any) -> None:
+        strand.value = output if len(self._sinks) == 1 else BranchOutputs(strand.value, self.order, output)
+
     def abandon(self, strand: Strand) -> None:
         abandon_all(strand.note)
 

@@ -6,9 +6,9 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import Any, ClassVar, cast
 
 from interlock.errors import RunError
-from interlock.runtime.operations.arms import Gathering, Waiting, abandon_all, halt, run_all
+from interlock.runtime.operations.arms import Gathering, Waiting, abandon_all, abandon_noted, halt, run_all
 from interlock.runtime.run_state import Site
-from interlock.runtime.strand import Operation, Strand, advance, close, drive, fail, is_awaitable, proceed
+from interlock.runtime.strand import Operation, Strand, advance, drive, fail, is_awaitable, proceed
 from interlock.steps import StepContext
 from interlock.verdict import HaltSignal
 from interlock.workflows import ForeachNode
@@ -67,10 +67,7 @@ class ForeachOp(Operation):
         return window.given()
 
     def abandon(self, strand: Strand) -> None:
-        if isinstance(strand.note, list):
-            abandon_all(cast("list[Waiting]", strand.note))
-        else:  # the function that says how many
-            close(strand.note)
+        abandon_noted(strand.note)
 
     def chains(self) -> Sequence[Sequence[Operation]]:
         return (self.body,)
@@ -134,7 +131,7 @@ class _Window:
         alone = not self._strand.execution.joins  # in the run's own task
         while True:
             try:
-                if alone and awaitable is not None:
+                if alone and awaitable is not None:  # pyright: ignore[reportUnnecessaryComparison]  (a later turn)
                     await drive(one, awaitable)
                     awaitable = None
                 while awaitable is not None:  # the same, without a coroutine for each item

@@ -7,9 +7,9 @@ from typing import Any, ClassVar, cast
 
 from interlock.errors import RunError
 from interlock.runtime.entry import Entry
-from interlock.runtime.operations.arms import stop_if_stopped
+from interlock.runtime.operations.arms import abandon_noted, stop_if_stopped
 from interlock.runtime.run_state import Site
-from interlock.runtime.strand import Operation, Strand, abandon, advance, close, drive, is_awaitable
+from interlock.runtime.strand import Operation, Strand, advance, drive, is_awaitable
 from interlock.steps import StepContext
 from interlock.workflows import LoopNode
 
@@ -42,7 +42,7 @@ class LoopOp(Operation):
             inner.again(inner.value, (*strand.at, number))
             awaitable = advance(inner)
             if awaitable is not None:
-                strand.note = (inner, awaitable)
+                strand.note = [(inner, awaitable)]
                 return self._waited(strand, inner, number, body=awaitable)
             answer = self._ask(strand, inner, number)
             if is_awaitable(answer):
@@ -99,10 +99,7 @@ class LoopOp(Operation):
         return again
 
     def abandon(self, strand: Strand) -> None:
-        if isinstance(strand.note, tuple):
-            abandon(*cast("tuple[Strand, Awaitable[object]]", strand.note))
-        else:  # a condition
-            close(strand.note)
+        abandon_noted(strand.note)
 
     def chains(self) -> Sequence[Sequence[Operation]]:
         return (self.body,)

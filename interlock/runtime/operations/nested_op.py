@@ -60,9 +60,12 @@ class NestedOp(Operation):
     def end(self, strand: Strand, result: Any) -> None:
         if strand.execution.phase is None:
             result = validate(self._step.output_schema, result)
-        strand.entry.succeeded(result)
+        super().end(strand, result)
         strand.run.outputs[self._step] = result
-        strand.value = result
+
+    def replay(self, strand: Strand, output: Any) -> None:
+        strand.run.outputs[self._step] = output
+        strand.value = output
 
     def abandon(self, strand: Strand) -> None:
         abandon(*strand.note)

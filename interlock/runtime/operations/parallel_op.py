@@ -11,6 +11,7 @@ from interlock.runtime.run_state import Site
 from interlock.runtime.strand import Operation, Strand, advance
 from interlock.verdict import HaltSignal
 from interlock.workflows import ParallelNode
+from interlock.workflows.nodes import ErrorMode
 from interlock.workflows.outcome import StepError
 
 __all__ = ["Arm", "ParallelOp", "SelectiveParallelOp"]
@@ -43,6 +44,9 @@ class ParallelOp(Operation):
         strand.note = waiting
         return self._joined(strand, inner, waiting)
 
+    def replay(self, strand: Strand, output: Any) -> None:
+        strand.value = BranchOutputs(strand.value, self.order, output)
+
     def abandon(self, strand: Strand) -> None:
         abandon_all(strand.note)
 
@@ -73,20 +77,13 @@ class SelectiveParallelOp(ParallelOp):
     ) -> None:
         super().__init__(node, path, order, arms, site)
         self._join = node.join
-        self._on_error = node.on_error
+        self._on_error: ErrorMode = node.on_error
         self._concurrency = node.concurrency if node.concurrency is not None else len(arms)
 
     def begin(self, strand: Strand) -> object:
-        entry = strand.enter(self)
+        strand.enter(self)
         inner = self._forked(strand)
-        chosen = entry.notes.chosen if entry.notes is not None and entry.replayed else None
-        if chosen is not None:  # it ended before: those that were enough are taken again, and no others
-            for (key, _), one in zip(self.arms, inner, strict=True):
-                one.past_only = key not in chosen
-        if chosen is None:
-            gathering = Gathering(len(inner), self._join, self._on_error)
-        else:
-            gathering = Gathering(len(inner), None, "collect")
+        gathering = Gathering(len(inner), self._join, self._on_error)
         arms = iter(enumerate(inner))
         waiting: list[tuple[int, Waiting]] = []
         try:
@@ -111,9 +108,9 @@ class SelectiveParallelOp(ParallelOp):
             raise
         if not waiting or gathering.enough:
             abandon_all([one for _, one in waiting])
-            return self._selected(strand, inner, gathering, chosen)
+            return self._selected(strand, inner, gathering)
         strand.note = [one for _, one in waiting]
-        return self._rest(strand, inner, gathering, waiting, arms, chosen)
+        return self._rest(strand, inner, gathering, waiting, arms)
 
     async def _rest(
         self,
@@ -122,7 +119,6 @@ class SelectiveParallelOp(ParallelOp):
         gathering: Gathering,
         waiting: Sequence[tuple[int, Waiting]],
         arms: Iterator[tuple[int, Strand]],
-        chosen: Sequence[str] | None,
     ) -> BranchOutputs:
         async def worker(index: int, one: Waiting) -> None:
             await gathering.arm(index, *one)
@@ -130,19 +126,14 @@ class SelectiveParallelOp(ParallelOp):
                 await gathering.arm(further, strand, None)
 
         await run_all(strand, [worker(index, one) for index, one in waiting])
-        return self._selected(strand, inner, gathering, chosen)
+        return self._selected(strand, inner, gathering)
 
-    def _selected(
-        self, strand: Strand, inner: Sequence[Strand], gathering: Gathering, chosen: Sequence[str] | None
-    ) -> BranchOutputs:
+    def _selected(self, strand: Strand, inner: Sequence[Strand], gathering: Gathering) -> BranchOutputs:
         keys = [key for key, _ in self.arms]
-        if chosen is not None:
-            given = [index for index, key in enumerate(keys) if key in chosen]
-        else:
-            given = [*gathering.succeeded, *(gathering.failures if self._on_error == "collect" else ())]
-            if not gathering.enough:
-                gathering.settle()
-                halt(strand, [one for index, one in enumerate(inner) if index not in gathering.failures])
+        given = [*gathering.succeeded, *(gathering.failures if self._on_error == "collect" else ())]
+        if not gathering.enough:
+            gathering.settle()
+            halt(strand, [one for index, one in enumerate(inner) if index not in gathering.failures])
         outputs: dict[str, Any] = {}
         for index in sorted(given):
             failure = gathering.failures.get(index)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from time import perf_counter
 from typing import Any, ClassVar, cast
 
-from interlock.errors import InvalidProcessorReturn, StepFailed
+from interlock.errors import InvalidProcessorReturn, StepFailed, UnrecordableValue
 from interlock.processors.hook_context import HookContext
 from interlock.runtime.entry import Entry
 from interlock.runtime.operations.fork import BranchOutputs
@@ -148,7 +148,11 @@ def settle(strand: Strand, entry: Entry) -> None:
     execution = strand.execution
     changed = execution.state.apply(entry, cast("Operation", entry.op).site, notes.deltas)
     if execution.tape is not None:
-        execution.tape.state_changed(entry, changed)
+        try:
+            execution.tape.state_changed(entry, changed)
+        except UnrecordableValue:
+            execution.state.revert(entry)
+            raise
 
 
 def checked_context(step_id: str, phase: Phase, result: object) -> None:
