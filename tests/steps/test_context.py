@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
+from pydantic import ValidationError
 
 from interlock.context import RequestContext
-from interlock.steps import StepContext, StepRun, Turn, create_step
-from interlock.verdict import AbortSignal, Latch, Phase
+from interlock.errors import RunError
+from interlock.steps import Step, StepContext, StepRun, Turn, create_step
+from interlock.verdict import AbortSignal, BailSignal, Latch, Phase, SuspendSignal, Tripwire
 
 
 def count(ctx: StepContext[str]) -> int:
@@ -16,7 +20,7 @@ def count(ctx: StepContext[str]) -> int:
 class Place:
     """A step's place in a graph."""
 
-    step = None
+    step: Step[Any, Any] | None = None
 
     def __init__(self, step_id: str) -> None:
         self.step_id = self.path = step_id
@@ -77,3 +81,91 @@ def test_an_abort_without_a_reason_names_the_step(reason: str | None, said: str)
     assert run.latch.tripwire is not None
     assert run.latch.tripwire.reason == said
     assert run.latch.tripwire.phase is None
+
+
+def test_a_first_turn_is_the_first_attempt_and_iteration_and_was_not_resumed() -> None:
+    ctx = StepContext("x", run_of(), turn_of("score"))
+    assert (ctx.attempt, ctx.iteration, ctx.resume_data, ctx.state) == (1, 1, None, {})
+
+
+def test_the_iteration_is_the_innermost() -> None:
+    turn = Turn(Place("score"), (3, 2))
+    assert StepContext("x", run_of(), turn).iteration == 2
+
+
+def test_a_bail_is_recorded_before_it_is_raised_and_the_first_one_counts() -> None:
+    run, turn = run_of(), turn_of("score")
+    woken: list[str] = []
+    run.watch(lambda: woken.append("woken"))
+    with pytest.raises(BailSignal):
+        StepContext("x", run, turn).bail(None)
+    assert (run.bailed, run.stopped, woken) == ((None,), True, ["woken"])
+    with pytest.raises(BailSignal):
+        StepContext("x", run, turn_of("other")).bail("late")
+    assert run.bailed == (None,)
+
+
+def test_a_watcher_of_a_run_that_has_bailed_is_woken_at_once() -> None:
+    run = run_of()
+    run.bail(1)
+    woken: list[str] = []
+    run.watch(lambda: woken.append("woken"))
+    assert woken == ["woken"]
+
+
+def test_a_watcher_is_woken_by_a_tripwire_and_not_once_it_has_gone() -> None:
+    run = run_of()
+    woken: list[str] = []
+
+    def wake() -> None:
+        woken.append("woken")
+
+    run.watch(wake)
+    run.unwatch(wake)
+    run.watch(wake)
+    run.latch.trip(Tripwire("stop", "guard"))
+    assert (run.stopped, woken) == (True, ["woken"])
+
+
+def test_a_suspension_is_recorded_with_what_it_shows_before_it_is_raised() -> None:
+    turn = Turn(StepPlace(create_step(count, suspend_schema=int)))
+    with pytest.raises(SuspendSignal):
+        StepContext("x", run_of(), turn).suspend("7", label="ask")
+    signal = turn.noted().signal
+    assert isinstance(signal, SuspendSignal)
+    assert (signal.payload, signal.label) == (7, "ask")
+
+
+def test_what_does_not_fit_the_suspend_schema_suspends_nothing() -> None:
+    turn = Turn(StepPlace(create_step(count, suspend_schema=int)))
+    with pytest.raises(ValidationError):
+        StepContext("x", run_of(), turn).suspend("seven")
+    assert turn.notes is None
+
+
+def test_what_is_no_step_and_what_runs_in_an_agent_cannot_suspend() -> None:
+    with pytest.raises(RunError, match=r"'map' cannot suspend: a map, a condition or a block has nobody to wait for"):
+        StepContext("x", run_of(), turn_of("map")).suspend()
+    with pytest.raises(RunError, match="a step of a workflow of processors has nobody"):
+        StepContext("x", run_of(Phase.INPUT), Turn(StepPlace(create_step(count)))).suspend()
+
+
+def test_changes_of_the_state_wait_until_the_step_has_succeeded() -> None:
+    turn = turn_of("score")
+    ctx = StepContext("x", run_of(), turn)
+    ctx.set_state(count=1, seen=["a"])
+    ctx.set_state(count=2)
+    assert turn.noted().deltas == [("count", 1), ("seen", ["a"]), ("count", 2)]
+    assert ctx.state == {}
+
+
+def test_what_nobody_reads_is_written_nowhere() -> None:
+    StepContext("x", run_of(), turn_of("score")).write("progress", 0.5)
+
+
+class StepPlace(Place):
+    """The place of a step."""
+
+    def __init__(self, step: Step[Any, Any]) -> None:
+        super().__init__(step.id)
+        self.step = step

@@ -10,7 +10,7 @@ import pytest
 
 from interlock.errors import DefinitionError
 from interlock.schema import UNSET
-from interlock.steps import Step, StepContext, SupportsStep, create_step, step
+from interlock.steps import RetryPolicy, Step, StepContext, SupportsStep, create_step, step
 
 if TYPE_CHECKING:
     from decimal import Decimal
@@ -163,3 +163,48 @@ def test_a_schema_that_is_no_type_is_refused_and_both_are_told(subject: Any) -> 
     with pytest.raises(DefinitionError) as caught:
         create_step(subject, input_schema="str", output_schema={"type": "object"})
     assert [fault.split(":")[0] for fault in caught.value.faults] == ["input_schema", "output_schema"]
+
+
+async def fetches(ctx: StepContext[str]) -> str:
+    return ctx.input
+
+
+def test_what_is_said_of_a_step_stands_on_it() -> None:
+    policy = RetryPolicy(attempts=3)
+    made = create_step(
+        fetches, retry=policy, timeout=2.5, state_schema=dict, resume_schema=bool, suspend_schema=str, id="fetch"
+    )
+    assert (made.id, made.retry, made.timeout, made.blocking) == ("fetch", policy, 2.5, False)
+    assert (made.state_schema, made.resume_schema, made.suspend_schema) == (dict, bool, str)
+    assert create_step(score_risk, blocking=True).blocking
+
+
+def test_a_step_made_of_a_step_is_another_and_the_first_stays_as_it_was() -> None:
+    first = create_step(fetches)
+    second = create_step(first, id="second", timeout=1)
+    assert (first.id, first.timeout) == ("fetches", None)
+    assert (second.id, second.timeout, second.retry) == ("second", 1, None)
+    assert create_step(first) is first
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"timeout": 0}, "timeout: a number of seconds above 0 is wanted, not 0"),
+        ({"timeout": float("nan")}, "timeout"),
+        ({"timeout": float("inf")}, "timeout"),
+        ({"timeout": "long"}, "timeout"),
+        ({"timeout": True}, "timeout"),
+        ({"retry": 3}, r"retry: a RetryPolicy is wanted, RetryPolicy\(attempts=…\), not 3"),
+        ({"blocking": True}, "blocking=True is for a function that is not async"),
+        ({"resume_schema": "bool"}, "resume_schema: a schema is a type"),
+    ],
+)
+def test_an_option_that_says_nothing_sensible_is_refused(options: dict[str, Any], said: str) -> None:
+    with pytest.raises(DefinitionError, match=said):
+        create_step(fetches, **options)
+
+
+def test_an_option_that_is_none_is_named() -> None:
+    with pytest.raises(TypeError, match="unexpected keyword argument 'retries'"):
+        create_step(fetches, retries=3)  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue]

@@ -6,11 +6,11 @@ from typing import Any, ClassVar
 
 import pytest
 
-from interlock.context import RequestContext
 from interlock.schema import UNSET
-from interlock.steps import FunctionStep, Step, StepContext, StepRun, SupportsStep, create_step
+from interlock.steps import FunctionStep, Step, StepContext, SupportsStep, create_step
 from interlock.steps.step import supports_step
-from interlock.verdict import Latch, Phase
+from interlock.testing import step_context
+from interlock.verdict import Phase
 
 
 def shout(ctx: StepContext[str]) -> str:
@@ -48,8 +48,7 @@ def test_an_altered_step_leaves_the_first_as_it_was() -> None:
 
 
 def test_a_function_step_can_be_called_in_a_test_of_its_own() -> None:
-    ctx = StepContext("hi", StepRun("run_1", "hi", RequestContext(), Latch()), "shout")
-    assert create_step(shout)(ctx) == "HI"
+    assert create_step(shout)(step_context("hi")) == "HI"
 
 
 def test_a_step_acts_at_every_point_unless_it_says_otherwise() -> None:
