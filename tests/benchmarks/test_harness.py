@@ -46,9 +46,21 @@ def test_a_ratio_is_how_many_times_longer_the_engine_takes(clock: Clock) -> None
     assert measured.pairs == 5
 
 
-def test_the_two_are_measured_in_turn(clock: Clock) -> None:
+def test_the_two_are_measured_in_turn_and_none_is_always_the_last_of_its_pair(clock: Clock) -> None:
     measure_ratio(clock.work("ours", 1), clock.work("theirs", 1), SLOW)
-    assert clock.order[-10:] == ["ours", "theirs"] * 5
+    assert clock.order[-10:] == ["ours", "theirs", "theirs", "ours"] * 2 + ["ours", "theirs"]
+
+
+def test_an_interruption_while_the_samples_are_sized_does_not_make_them_short(clock: Clock) -> None:
+    work = clock.work("ours", 1e-4)
+
+    def interrupted() -> None:
+        work()
+        if clock.order.count("ours") == 3:
+            clock.now += 1
+
+    measure_ratio(interrupted, clock.work("theirs", 1e-4), Effort(pairs=3, seconds=1e9, sample=0.001))
+    assert clock.order.count("ours") == pytest.approx(3 * 10, abs=8)
 
 
 def test_a_machine_that_slows_down_hardly_changes_the_ratio(clock: Clock) -> None:

@@ -122,26 +122,30 @@ async function timed(work, repeat) {
   return performance.now() - begin;
 }
 
+// How often it fits in a sample: the best of a few, one of which may have been interrupted.
+async function repeats(work, tries) {
+  let best = Infinity;
+  for (let count = 0; count < tries; count++) best = Math.min(best, await timed(work, 1));
+  return Math.max(1, Math.round(SAMPLE / Math.max(best, 1e-6)));
+}
+
 async function measure({ run, hand, check, answer }) {
   const begin = performance.now();
   const given = await (check ?? run)();
   const first = performance.now() - begin;
   if (given !== answer) return { status: "wrong", why: `it gave ${given} and not ${answer}` };
   if (hand && (await hand()) !== answer) throw new Error("the work by hand gave something else");
-  const once = first > VERY_SLOW && !check ? first : await timed(run, 1);
-  const enough = once > VERY_SLOW ? 1 : once > SLOW ? 3 : 5;
-  const repeat = Math.max(1, Math.round(SAMPLE / once));
-  let byHand = 1;
-  if (hand) {
-    for (let count = 0; count < 50; count++) await timed(hand, 1); // until it is compiled
-    byHand = Math.max(1, Math.round(SAMPLE / Math.max(await timed(hand, 1), 1e-6)));
-  }
+  const enough = first > VERY_SLOW ? 1 : first > SLOW ? 3 : 5;
+  const repeat = first > SAMPLE ? await repeats(run, 1) : await repeats(run, 50);
+  const byHand = hand ? await repeats(hand, workload === "sleep" ? 1 : 50) : 1; // 50 times, until it is compiled
   const ours = [];
   const theirs = [];
   const end = performance.now() + Number(secondsText) * 1000;
   while (ours.length < PAIRS && (ours.length < enough || performance.now() < end)) {
-    if (hand) theirs.push((await timed(hand, byHand)) / byHand);
+    const handFirst = ours.length % 2 === 0;
+    if (hand && handFirst) theirs.push((await timed(hand, byHand)) / byHand);
     ours.push((await timed(run, repeat)) / repeat);
+    if (hand && !handFirst) theirs.push((await timed(hand, byHand)) / byHand);
   }
   const units = ["sleep", "sequence", "parallel"].includes(workload) ? 1 : size;
   const result = { status: "measured", us: (median(ours) * 1e3) / units, pairs: ours.length };
