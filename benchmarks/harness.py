@@ -234,11 +234,10 @@ async def _pairs(
 async def _repeats(work: Work, sample: float, clock: Clock) -> int:
     """How often the work fits in a sample: warm, and the best of a few, one of which may have been interrupted."""
     await _once(work)
-    best = await _seconds(work, 1, clock)
-    for _ in range(4):
-        if best < sample:
-            best = min(best, await _seconds(work, 1, clock))
-    return max(1, round(sample / max(best, 1e-9)))
+    times = [await _seconds(work, 1, clock)]
+    while len(times) < 5 and sum(times) < 20 * sample:
+        times.append(await _seconds(work, 1, clock))
+    return max(1, round(sample / max(min(times), 1e-9)))
 
 
 async def _seconds(work: Work, repeat: int, clock: Clock) -> float:

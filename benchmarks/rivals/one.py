@@ -159,11 +159,10 @@ async def measure(
 
 async def _repeats(run: Run) -> int:
     """How often it fits in a sample: the best of a few, one of which may have been interrupted."""
-    best = await _seconds(run, 1)
-    for _ in range(4):
-        if best < SAMPLE:
-            best = min(best, await _seconds(run, 1))
-    return max(1, round(SAMPLE / max(best, 1e-9)))
+    times = [await _seconds(run, 1)]
+    while len(times) < 5 and sum(times) < 20 * SAMPLE:
+        times.append(await _seconds(run, 1))
+    return max(1, round(SAMPLE / max(min(times), 1e-9)))
 
 
 async def _seconds(run: Run, repeat: int) -> float:

@@ -57,7 +57,7 @@ def test_an_interruption_while_the_samples_are_sized_does_not_make_them_short(cl
     def interrupted() -> None:
         work()
         if clock.order.count("ours") == 3:
-            clock.now += 1
+            clock.now += 0.005
 
     measure_ratio(interrupted, clock.work("theirs", 1e-4), Effort(pairs=3, seconds=1e9, sample=0.001))
     assert clock.order.count("ours") == pytest.approx(3 * 10, abs=8)
