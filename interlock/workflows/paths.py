@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import types
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any, cast
@@ -17,6 +18,15 @@ _INDEX = r"\[-?[0-9]+\]"
 _PART = re.compile(f"{_NAME}|{_INDEX}")
 _PATH = re.compile(rf"(?:{_NAME}|{_INDEX})(?:\.{_NAME}|{_INDEX})*")
 _SHOWN = 8
+_METHODS = (
+    types.FunctionType,
+    types.BuiltinFunctionType,
+    types.MethodDescriptorType,
+    types.WrapperDescriptorType,
+    types.ClassMethodDescriptorType,
+    classmethod,
+    staticmethod,
+)
 
 
 class Path:
@@ -99,7 +109,7 @@ def _step(value: Any, part: str | int) -> Any:
         raise LookupError(f"is not asked for {part!r}, which is private")
     made = cast("type[object]", type(value))
     static = inspect.getattr_static(made, part, None)
-    if inspect.isroutine(static) or isinstance(static, staticmethod | classmethod):
+    if isinstance(static, _METHODS):
         raise LookupError(f"has {part!r} only as a method")
     try:
         return getattr(value, part)

@@ -181,6 +181,13 @@ def test_a_graph_is_given_as_each_step_with_those_it_needs() -> None:
     assert node.items[1] == DagItem(alone(guard.made), ())
 
 
+def test_a_thing_may_be_needed_where_its_step_is_the_node() -> None:
+    guard = Guard()
+    (node,) = create_workflow(id="w").dag({guard.made: [], keep: [guard]}).commit().plan.nodes
+    assert isinstance(node, DagNode)
+    assert node.items[1].needs == (0,)
+
+
 class Scorer:
     def risk(self, ctx: StepContext[Any]) -> str:
         return "low"

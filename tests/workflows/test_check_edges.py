@@ -90,6 +90,11 @@ def test_the_first_of_several_branches_may_be_merged_whatever_it_is() -> None:
     assert fault.startswith("'merge' cannot join plain values ('a', 'b')")
 
 
+def test_what_forks_of_several_kinds_make_together_is_not_known() -> None:
+    guards = [ActingStep("pii"), ActingStep("injection", schema=OtherForked)]
+    assert faults_of(start().parallel(guards).merge().then(ActingStep("later"))) == []
+
+
 def test_what_with_makes_is_taken_anywhere() -> None:
     block = start(int).parallel([A, B])
     assert faults_of(block.merge(with_=len).then(typed("c", bytes))) == []
@@ -280,6 +285,11 @@ def test_a_nested_workflow_without_schemas_is_checked_by_its_steps() -> None:
     outer = create_workflow(id="outer").then(inner).commit()
     assert faults_of(start(str).then(outer)) == [
         "inside 'outer': inside 'inner': 'a' takes int but the workflow's input gives str"
+    ]
+    half = create_workflow(id="half", input_schema=int).then(A).commit()
+    assert faults_of(start(str).then(half)) == ["'half' takes int but the workflow's input gives str"]
+    assert faults_of(start(int).then(half).then(B).then(half.as_step().altered(id="c"))) == [
+        "'c' takes int but 'b' gives str"
     ]
     blocks = create_workflow(id="blocks", input_schema=int).parallel([A, B]).commit()
     assert faults_of(start(int).then(blocks).then(typed("d", int))) == [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple, cast
 
 import pydantic
@@ -24,8 +25,16 @@ class Customer(pydantic.BaseModel):
     def initial(self) -> str:
         return self.name[0]
 
+    @cached_property
+    def length(self) -> int:
+        return len(self.name)
+
     def greeting(self) -> str:
         return "hello"
+
+    @staticmethod
+    def fixed() -> int:
+        return 1
 
 
 @dataclass
@@ -48,6 +57,7 @@ class Point(NamedTuple):
         ("order.customer.tags[1]", "old"),
         ("order.customer.tags[-2]", "gold"),
         ("order.customer.initial", "a"),
+        ("order.customer.length", 3),
         ("order.lines[1]", 0),
         ("order.note", None),
         ("list[0][1].deep", False),
@@ -105,6 +115,7 @@ def test_what_is_no_path_is_told(text: Any) -> None:
         ("text[0]", "input.text has no items: there is str"),
         ("text.upper", "input.text has 'upper' only as a method: there is str"),
         ("order.customer.greeting", "input.order.customer has 'greeting' only as a method"),
+        ("order.customer.fixed", "input.order.customer has 'fixed' only as a method"),
         ("order.customer.model_construct", "input.order.customer has 'model_construct' only as a method"),
         ("order.customer[0]", "input.order.customer has no items: there is Customer with name, tags"),
         ("order.lines.first", "input.order.lines has no 'first': there is tuple of 2"),

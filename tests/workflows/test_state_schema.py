@@ -52,6 +52,11 @@ class Backported(typing_extensions.TypedDict):
     names: typing_extensions.ReadOnly[Annotated[list[str], append]]
 
 
+@dataclass
+class Box:
+    inside: list[int] = field(default_factory=list[int])
+
+
 SCHEMAS: list[Any] = [Model, Data, Typed]
 
 
@@ -185,6 +190,24 @@ def test_a_reducer_that_changes_what_it_is_given_changes_no_state_and_no_change(
     assert delta == [2]
 
 
+@dataclass
+class Held:
+    anything: Any = ([],)
+    box: Box = field(default_factory=lambda: Box([1]))
+
+
+def test_a_state_holds_nothing_that_others_hold() -> None:
+    state = StateFields.of(Held)
+    first: Any = state.initial()
+    first["anything"][0].append(1)
+    assert state.initial()["anything"] == ([],)
+    box = Box([1])
+    begun: Any = state.initial({"box": box})
+    changed: Any = state.reduced({}, "box", box)
+    box.inside.append(2)
+    assert begun["box"].inside == changed.inside == [1]
+
+
 @given(st.lists(st.integers(0, 100)), st.lists(st.text()))
 def test_changes_add_up_in_their_order(counts: list[int], names: list[str]) -> None:
     state = StateFields.of(Model)
@@ -239,11 +262,6 @@ def test_a_view_runs_no_validator_and_lacks_what_is_absent() -> None:
     assert bare.count == 3
     assert not hasattr(bare, "needed")
     assert not hasattr(StateFields.of(Model).view({}, Model), "needed")
-
-
-@dataclass
-class Box:
-    inside: list[int] = field(default_factory=list[int])
 
 
 class Plain:
