@@ -108,6 +108,10 @@ class StepError:
     step_id: str
     error: Exception
 
+    def __deepcopy__(self, memo: object) -> StepError:
+        """The value itself: what was raised is nobody's to change, and most errors cannot be copied."""
+        return self
+
 
 @dataclass(frozen=True, slots=True)
 class _Told:

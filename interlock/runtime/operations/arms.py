@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import suppress
 from typing import Any, cast
 
+from interlock.errors import RunError
 from interlock.runtime.join import join
 from interlock.runtime.strand import Strand, abandon, advance, close, drive
 from interlock.verdict import AbortSignal, BailSignal, HaltSignal, PauseSignal, Signal, SuspendSignal
@@ -17,6 +18,7 @@ __all__ = [
     "abandon_all",
     "abandon_noted",
     "halt",
+    "heard",
     "joined",
     "run_all",
     "start_all",
@@ -44,7 +46,7 @@ class Gathering:
         failures: Those that failed, in the order in which they did.
     """
 
-    __slots__ = ("_count", "_on_error", "_wanted", "failures", "succeeded")
+    __slots__ = ("_count", "_ended", "_on_error", "_wanted", "failures", "succeeded")
 
     def __init__(self, count: int, enough: int | None, on_error: ErrorMode) -> None:
         self._count = count
@@ -52,13 +54,14 @@ class Gathering:
         self._on_error = on_error
         self.succeeded: list[int] = []
         self.failures: dict[int, Exception] = {}
+        self._ended: dict[int, float] = {}
 
     @property
     def enough(self) -> bool:
         """Whether as many ended well as are wanted, so that the others need not."""
         return len(self.succeeded) >= self._wanted < self._count
 
-    def take(self, index: int, error: Exception | None = None) -> None:
+    def take(self, index: int, strand: Strand, error: Exception | None = None) -> None:
         """Note how an arm ended.
 
         Raises:
@@ -69,6 +72,7 @@ class Gathering:
                 self.succeeded.append(index)
             return
         self.failures[index] = error
+        self._ended[index] = strand.ended_at
         if self._on_error == "fail_fast" and self._lost:
             raise error
 
@@ -79,7 +83,7 @@ class Gathering:
             Exception: The first failure in time, where it is one of the whole.
         """
         if self._on_error != "collect" and self._lost:
-            raise next(iter(self.failures.values()))
+            raise self.failures[min(self.failures, key=self._ended.__getitem__)]
 
     @property
     def _lost(self) -> bool:
@@ -92,9 +96,9 @@ class Gathering:
         except HaltSignal:
             return
         except Exception as error:
-            self.take(index, error)
+            self.take(index, strand, error)
         else:
-            self.take(index)
+            self.take(index, strand)
             if self.enough:
                 raise _Enough
 
@@ -182,6 +186,22 @@ def stop_if_stopped(strand: Strand) -> None:
         raise AbortSignal(tripwire)
     if strand.run.bailed is not None:
         raise BailSignal(strand.run)
+
+
+def heard(strand: Strand) -> None:
+    """Look at what a function that decides something has recorded besides its answer.
+
+    Raises:
+        Signal: It has ended the workflow or blocked the run, whatever became of its signal.
+        RunError: It would change the run's state.
+    """
+    stop_if_stopped(strand)
+    notes = strand.entry.notes
+    if notes is not None and notes.deltas:
+        raise RunError(
+            f"a function of {strand.ops[strand.index].path!r} that only decides something called set_state(): do that "
+            "in a step, or in a map before it"
+        )
 
 
 def halt(strand: Strand, strands: Sequence[Strand]) -> None:

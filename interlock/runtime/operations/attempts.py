@@ -94,6 +94,7 @@ class AttemptsOp(Operation):
             if wait is not None:
                 self._tell(strand, wait)
                 await anyio.sleep(wait)
+                strand.entry.noted().attempts += 1
                 if strand.execution.latch.tripwire is not None:
                     raise AbortSignal(strand.execution.latch.tripwire)
             began = perf_counter()
@@ -146,11 +147,10 @@ class AttemptsOp(Operation):
         cause = error.__cause__ if isinstance(error, StepFailed) and isinstance(error.__cause__, Exception) else error
         if self._retry is None or not self._retry.allows(attempt, cause):
             raise error
-        notes = strand.entry.noted()
-        notes.deltas.clear()
-        notes.attempts = attempt + 1
+        strand.entry.noted().deltas.clear()
         strand.entry.error = error
         if self.inner.contains:
+            strand.execution.stop_waiting(self.inner, strand.at)
             _outdate(strand.execution.entries, self.path, strand.at)
         return self._retry.wait_after(attempt)
 
@@ -169,7 +169,7 @@ class AttemptsOp(Operation):
         self.inner.replay(strand, output)
 
     def abandon(self, strand: Strand) -> None:
-        if strand.pending is not None:
+        if strand.pending is not None:  # else the first attempt has failed, and the second not begun
             close(strand.pending)
             self.inner.abandon(strand)
 

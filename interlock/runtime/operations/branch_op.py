@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, ClassVar, cast
 
-from interlock.runtime.operations.arms import Waiting, abandon_noted, halt, joined, start_all, stop_if_stopped
+from interlock.runtime.operations.arms import Waiting, abandon_noted, halt, heard, joined, start_all
 from interlock.runtime.operations.fork import BranchOutputs, fork_value
 from interlock.runtime.operations.parallel_op import Arm
 from interlock.runtime.run_state import Site
@@ -82,7 +82,7 @@ class BranchOp(Operation):
 
     def _taken(self, strand: Strand, chosen: Sequence[int]) -> list[Arm]:
         """The arms that were chosen; noted, so that nobody asks again."""
-        stop_if_stopped(strand)
+        heard(strand)
         arms = [self.arms[number] for number in chosen]
         if not arms and self.otherwise is not None:
             arms = [self.otherwise]

@@ -55,9 +55,10 @@ class DagOp(Operation):
 
     async def _rest(self, strand: Strand, walk: _Walk, waiting: Sequence[tuple[int, Waiting]]) -> object:
         if len(waiting) == 1 and len(self.keys) == 1:
-            await walk.worker(*waiting[0])
+            number, one = waiting[0]
+            await walk.worker(number, *one)
         else:
-            await run_all(strand, [walk.worker(*one) for one in waiting], growing=walk.grow)
+            await run_all(strand, [walk.worker(number, *one) for number, one in waiting], growing=walk.grow)
         return walk.given()
 
     def replay(self, strand: Strand, output: Any) -> None:
@@ -128,10 +129,8 @@ class _Walk:
             raise
         return waiting
 
-    async def worker(self, number: int, begun: Waiting) -> None:
+    async def worker(self, number: int, one: Strand, awaitable: Awaitable[object] | None) -> None:
         """Take a node to its end, then one that this made ready; the others of those get workers of their own."""
-        one, waits = begun
-        awaitable: Awaitable[object] | None = waits
         while True:
             try:
                 if awaitable is not None:
@@ -160,7 +159,7 @@ class _Walk:
             awaitable = advance(one)
         except HaltSignal:
             return
-        await self.worker(number, (one, awaitable if awaitable is not None else _nothing()))
+        await self.worker(number, one, awaitable)
 
     def _ended(self, number: int, one: Strand) -> list[int]:
         """Note a node's output; gives the nodes that need nothing more."""
@@ -203,7 +202,3 @@ class _Walk:
             return self._outputs[op.sinks[0]]
         outputs = {op.keys[sink]: self._outputs[sink] for sink in op.sinks}
         return BranchOutputs(self._strand.value, op.order, outputs)
-
-
-async def _nothing() -> None:
-    """What a node waits for that has ended already."""

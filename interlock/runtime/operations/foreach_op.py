@@ -6,7 +6,16 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import Any, ClassVar, cast
 
 from interlock.errors import RunError
-from interlock.runtime.operations.arms import Gathering, Waiting, abandon_all, abandon_noted, halt, run_all
+from interlock.runtime.operations.arms import (
+    Gathering,
+    Waiting,
+    abandon_all,
+    abandon_noted,
+    halt,
+    heard,
+    run_all,
+    stop_if_stopped,
+)
 from interlock.runtime.run_state import Site
 from interlock.runtime.strand import Operation, Strand, advance, drive, fail, is_awaitable, proceed
 from interlock.steps import StepContext
@@ -43,10 +52,13 @@ class ForeachOp(Operation):
             if is_awaitable(width):
                 strand.note = width
                 return self._asked(strand, cast("Awaitable[object]", width))
+            heard(strand)
         return self._begin(strand, width)
 
     async def _asked(self, strand: Strand, awaitable: Awaitable[object]) -> object:
-        result = self._begin(strand, await strand.execution.in_hook(awaitable))
+        width = await strand.execution.in_hook(awaitable)
+        heard(strand)
+        result = self._begin(strand, width)
         return await cast("Awaitable[object]", result) if is_awaitable(result) else result
 
     def _begin(self, strand: Strand, width: object) -> object:
@@ -109,10 +121,10 @@ class _Window:
                     self._halted.append(one)
                     one = self._one()
                 except Exception as error:
-                    self._failed(index, error)
+                    self._failed(index, one, error)
                 else:
                     if awaitable is None:
-                        self._ended(index, one.value)
+                        self._ended(index, one)
                         continue
                     waiting.append((index, (one, awaitable)))
                     if len(waiting) == width:
@@ -127,7 +139,7 @@ class _Window:
         """Take an item to its end, then begin the next that nobody has begun, as long as there is one."""
         one, waits = begun
         awaitable: Awaitable[object] | None = waits
-        run, outputs, at, tape = self._strand.run, self._outputs, self._at, self._tape
+        outputs, at, tape = self._outputs, self._at, self._tape
         alone = not self._strand.execution.joins  # in the run's own task
         while True:
             try:
@@ -142,14 +154,13 @@ class _Window:
                     awaitable = proceed(one, result)
                 outputs[index] = one.value
                 if tape is not None:
-                    self._tell()
+                    self._tell(one)
             except HaltSignal:
                 self._halted.append(one)
                 one = self._one()
             except Exception as error:
-                self._failed(index, error)
-            if run.bailed is not None:
-                return
+                self._failed(index, one, error)
+            stop_if_stopped(self._strand)
             for index, item in self._items:
                 one.again(item, (*at, index + 1))
                 try:
@@ -158,11 +169,11 @@ class _Window:
                     self._halted.append(one)
                     one = self._one()
                 except Exception as error:
-                    self._failed(index, error)
+                    self._failed(index, one, error)
                 else:
                     if awaitable is not None:
                         break
-                    self._ended(index, one.value)
+                    self._ended(index, one)
             else:
                 return
 
@@ -177,15 +188,15 @@ class _Window:
     def _one(self) -> Strand:
         return self._strand.inner(self._op.body, None)
 
-    def _ended(self, index: int, output: Any) -> None:
-        self._outputs[index] = output
-        self._tell()
+    def _ended(self, index: int, one: Strand) -> None:
+        self._outputs[index] = one.value
+        self._tell(one)
 
-    def _failed(self, index: int, error: Exception) -> None:
-        self._gathering.take(index, error)
-        self._tell()
+    def _failed(self, index: int, one: Strand, error: Exception) -> None:
+        self._gathering.take(index, one, error)
+        self._tell(one)
 
-    def _tell(self) -> None:
+    def _tell(self, one: Strand) -> None:
         self._done += 1
-        if self._tape is not None:
+        if self._tape is not None and not one.entry.replayed:  # else it was told in an earlier leg
             self._tape.foreach_progress(self._strand.entry, self._done, self._total)

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, cast
 
 from interlock.errors import RunError
 from interlock.runtime.entry import Entry
-from interlock.runtime.operations.arms import abandon_noted, stop_if_stopped
+from interlock.runtime.operations.arms import abandon_noted, heard
 from interlock.runtime.run_state import Site
 from interlock.runtime.strand import Operation, Strand, advance, drive, is_awaitable
 from interlock.steps import StepContext
@@ -80,10 +80,11 @@ class LoopOp(Operation):
         if number <= len(answers):
             return answers[number - 1] is not self._until
         turn = Entry(self, inner.value, (*strand.at, number))
+        turn.notes = strand.entry.noted()
         return self._condition(StepContext(inner.value, strand.run, turn))
 
     def _again(self, strand: Strand, number: int, answer: object) -> bool:
-        stop_if_stopped(strand)
+        heard(strand)
         again = bool(answer) is not self._until
         answers = strand.entry.noted().answers
         if number > len(answers):

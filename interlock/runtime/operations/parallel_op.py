@@ -93,10 +93,10 @@ class SelectiveParallelOp(ParallelOp):
                 except HaltSignal:
                     continue
                 except Exception as error:
-                    gathering.take(index, error)
+                    gathering.take(index, one, error)
                     continue
                 if awaitable is None:
-                    gathering.take(index)
+                    gathering.take(index, one)
                     if gathering.enough:
                         break
                 else:
@@ -122,8 +122,8 @@ class SelectiveParallelOp(ParallelOp):
     ) -> BranchOutputs:
         async def worker(index: int, one: Waiting) -> None:
             await gathering.arm(index, *one)
-            for further, strand in arms:
-                await gathering.arm(further, strand, None)
+            for further, arm in arms:
+                await gathering.arm(further, arm, None)
 
         await run_all(strand, [worker(index, one) for index, one in waiting])
         return self._selected(strand, inner, gathering)

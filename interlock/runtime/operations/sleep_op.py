@@ -11,8 +11,9 @@ from typing import Any, cast
 import anyio
 
 from interlock.errors import RunError
+from interlock.runtime.operations.arms import abandon_noted, heard
 from interlock.runtime.run_state import Site
-from interlock.runtime.strand import Operation, Strand, close, is_awaitable
+from interlock.runtime.strand import Operation, Strand, is_awaitable
 from interlock.steps import StepContext
 from interlock.workflows import SleepNode
 
@@ -38,17 +39,19 @@ class SleepOp(Operation):
         entry = strand.enter(self)
         if entry.notes is not None and entry.notes.until is not None:
             return self._wait(strand, entry.notes.until)
+        strand.note = None
         asked: object = self._time
         if callable(asked):
             asked = asked(StepContext[Any](strand.value, strand.run, entry))
             if is_awaitable(asked):
                 strand.note = asked
                 return self._asked(strand, cast("Awaitable[object]", asked))
+            heard(strand)
         return self._wait(strand, self._end_of(asked))
 
     async def _asked(self, strand: Strand, awaitable: Awaitable[object]) -> object:
         asked = await strand.execution.in_hook(awaitable)
-        strand.note = None
+        heard(strand)
         result = self._wait(strand, self._end_of(asked))
         return await cast("Awaitable[object]", result) if is_awaitable(result) else result
 
@@ -80,8 +83,7 @@ class SleepOp(Operation):
         raise RunError(f"{self.path!r} waits for {wanted}, not for {asked!r}")
 
     def abandon(self, strand: Strand) -> None:
-        if strand.note is not None:
-            close(strand.note)
+        abandon_noted(strand.note)
 
 
 def _is_number(value: object) -> bool:

@@ -42,26 +42,25 @@ class StepOp(Operation):
         return self._step
 
     def begin(self, strand: Strand) -> object:
-        value = strand.value
         execution = strand.execution
-        entry = strand.entry = Entry(self, value, strand.at)
+        entry = strand.entry = Entry(self, strand.value, strand.at, strand.run)
         execution.entries.append(entry)
         if execution.tape is not None:
             execution.tape.entered(strand, entry)
         if self.check_input and execution.phase is None:
-            value = checked_input(self._step, self.path, value)
-        return self.function(StepContext(value, strand.run, entry))
+            entry._input = checked_input(self._step, self.path, strand)
+        return self.function(entry)
 
     def prepare(self, strand: Strand) -> Any:
         """Begin, once for all attempts; gives the input as the step's schema has it."""
-        strand.enter(self)
+        entry = strand.enter(self)
         if self.check_input and strand.execution.phase is None:
-            return checked_input(self._step, self.path, strand.value)
-        return strand.value
+            entry._input = checked_input(self._step, self.path, strand)
+        return entry.input
 
     def call(self, strand: Strand, value: Any) -> object:
         """One attempt."""
-        return self.function(StepContext(value, strand.run, strand.entry))
+        return self.function(strand.entry)
 
     def end(self, strand: Strand, result: Any) -> None:
         phase = strand.execution.phase
@@ -95,8 +94,7 @@ class BlockingStepOp(StepOp):
     def call(self, strand: Strand, value: Any) -> object:
         from anyio import to_thread
 
-        context = StepContext(value, strand.run, strand.entry)
-        return to_thread.run_sync(self.function, context, abandon_on_cancel=True)
+        return to_thread.run_sync(self.function, strand.entry, abandon_on_cancel=True)
 
 
 class MapOp(Operation):
@@ -111,7 +109,7 @@ class MapOp(Operation):
         self.function = node.function
 
     def begin(self, strand: Strand) -> object:
-        return self.function(StepContext(strand.value, strand.run, strand.enter(self)))
+        return self.function(strand.enter(self))
 
     def end(self, strand: Strand, result: Any) -> None:
         execution = strand.execution
@@ -128,15 +126,16 @@ class MapOp(Operation):
         strand.value = result
 
 
-def checked_input(step: Step[Any, Any], path: str, value: Any) -> Any:
+def checked_input(step: Step[Any, Any], path: str, strand: Strand) -> Any:
     """The input as the step's schema has it.
 
     Raises:
         StepFailed: It does not fit. No attempt was made, and none would help.
     """
     try:
-        return validate(step.input_schema, value)
+        return validate(step.input_schema, strand.value)
     except ValueError as error:
+        strand.entry.noted().attempts = 0
         raise StepFailed(path, error) from error
 
 
