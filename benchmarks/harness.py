@@ -19,6 +19,7 @@ from typing import Final, Literal, cast
 
 __all__ = [
     "NOMINAL_STEP",
+    "Clock",
     "Effort",
     "Measured",
     "Row",

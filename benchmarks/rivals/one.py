@@ -1,7 +1,8 @@
 """One engine on one workload, in this process: ``python -m benchmarks.rivals.one ENGINE WORKLOAD SIZE SECONDS``.
 
 Prints one line of JSON. The engine and the work by hand are sampled in turn, as for the budgets; the answer of the
-first run must be right, or nothing is measured.
+first run must be right, or nothing is measured. Processor time counts: it is the time that passes on a quiet machine,
+and says the same on a busy one. Where steps wait, the time that passes counts.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from pathlib import Path
 from typing import Final
 
 from benchmarks.hand import SLEEP, Run
+from benchmarks.harness import Clock
 from benchmarks.rivals.adapter import Adapter, Built, Unsupported
 from benchmarks.rivals.engines import ENGINES
 from benchmarks.rivals.workloads import BUILD_CHECK, Workload, workload
@@ -124,31 +126,32 @@ async def measure(
         check: What gives the answer where ``run`` does not; its size is ``BUILD_CHECK``.
     """
     expected = work.answer(BUILD_CHECK if check else size)
-    begin = time.perf_counter()
+    clock = time.perf_counter if work.waits else time.process_time
+    begin = clock()
     answer = await (check or run)()
-    first = time.perf_counter() - begin
+    first = clock() - begin
     if answer != expected:
         return {"status": "wrong", "why": f"it gave {answer!r:.60} and not {expected}"}
     if hand is not None and await hand() != expected:
         raise AssertionError("the work by hand gave something else")
-    by_hand = 1 if hand is None else await _repeats(hand)
+    by_hand = 1 if hand is None else await _repeats(hand, clock)
     ours: list[float] = []
     theirs: list[float] = []
     if first > VERY_SLOW and check is None:
         ours.append(first)
-        theirs += [await _seconds(hand, by_hand) / by_hand] if hand is not None else []
+        theirs += [await _seconds(hand, by_hand, clock) / by_hand] if hand is not None else []
     else:
         enough = FEWER if first > SLOW else FEW
-        repeat = await _repeats(run)
+        repeat = await _repeats(run, clock)
         end = time.perf_counter() + seconds
         while len(ours) < PAIRS and (len(ours) < enough or time.perf_counter() < end):
             gc.collect()
             hand_first = len(ours) % 2 == 0
             if hand is not None and hand_first:
-                theirs.append(await _seconds(hand, by_hand) / by_hand)
-            ours.append(await _seconds(run, repeat) / repeat)
+                theirs.append(await _seconds(hand, by_hand, clock) / by_hand)
+            ours.append(await _seconds(run, repeat, clock) / repeat)
             if hand is not None and not hand_first:
-                theirs.append(await _seconds(hand, by_hand) / by_hand)
+                theirs.append(await _seconds(hand, by_hand, clock) / by_hand)
     scale = 1e6 / work.units(size)
     result: dict[str, object] = {"status": "measured", "us": statistics.median(ours) * scale, "pairs": len(ours)}
     if theirs:
@@ -157,19 +160,19 @@ async def measure(
     return result
 
 
-async def _repeats(run: Run) -> int:
+async def _repeats(run: Run, clock: Clock) -> int:
     """How often it fits in a sample: the best of a few, one of which may have been interrupted."""
-    times = [await _seconds(run, 1)]
+    times = [await _seconds(run, 1, clock)]
     while len(times) < 5 and sum(times) < 20 * SAMPLE:
-        times.append(await _seconds(run, 1))
+        times.append(await _seconds(run, 1, clock))
     return max(1, round(SAMPLE / max(min(times), 1e-9)))
 
 
-async def _seconds(run: Run, repeat: int) -> float:
-    begin = time.perf_counter()
+async def _seconds(run: Run, repeat: int, clock: Clock) -> float:
+    begin = clock()
     for _ in range(repeat):
         await run()
-    return time.perf_counter() - begin
+    return clock() - begin
 
 
 if __name__ == "__main__":

@@ -31,8 +31,9 @@ METHOD = """\
     Each case runs in a process of its own. In it the engine and the same work written by hand take turns; the figure is
     the median time of a unit, and the multiple in brackets is the median of the ratios of neighbours: it says what an
     engine costs over a loop (a chain), `asyncio.TaskGroup` (branches, graphs), or 32 tasks that share one iterator (a
-    map). Every step does next to nothing, so this is what the engine itself costs; steps that ask a model take ten
-    thousand times as long. Each run's answer is compared with the right one before anything is timed.
+    map). Processor time counts, because other programs change it little; where branches sleep, the time that passes.
+    Every step does next to nothing, so this is what the engine itself costs: a step that asks a model dwarfs them all.
+    Each run's answer is compared with the right one before anything is timed.
 
     Every engine is driven as its documentation shows, with whatever it keeps by default (Interlock: a record of each
     step) and without storage. The code is in `benchmarks/rivals/engines`.
@@ -69,9 +70,7 @@ def _busy(results: Results) -> str:
     told = f"The load average was {median:.1f} (median; highest {highest:.1f}), of which the measured program is 1"
     if median <= QUIET:
         return f"{told}."
-    return (
-        f"{told}: other programs used the machine too, so times are longer than on a quiet one, and multiples scatter."
-    )
+    return f"{told}: other programs used the machine too, so figures are higher than on a quiet one, and multiples scatter."
 
 
 def _table(results: Results, works: Sequence[Workload]) -> str:

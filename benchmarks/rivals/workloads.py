@@ -27,6 +27,7 @@ class Workload:
         unit: What a figure is for.
         hand: The same work without an engine, by size; None where there is nothing to compare with.
         answer: What must come out, by size.
+        waits: Whether its steps wait: then the time that passes is measured, else that which the processor spends.
     """
 
     key: str
@@ -35,6 +36,7 @@ class Workload:
     unit: str
     hand: Callable[[int], Run] | None
     answer: Callable[[int], int]
+    waits: bool = False
 
     def units(self, size: int) -> int:
         """By how many the time of one run is divided."""
@@ -80,7 +82,13 @@ WORKLOADS: Sequence[Workload] = (
     Workload("chain", "chain of {n} steps", (100, 1_000), "step", in_turn, lambda n: n),
     Workload("fan-out", "fan-out of {n} and join", (10, 1_000), "branch", fan_out, _of_the_branches),
     Workload(
-        "sleep", "{n} branches that sleep 10 ms", (1_000,), "run", lambda n: fan_out(n, sleep=SLEEP), _of_the_branches
+        "sleep",
+        "{n} branches that sleep 10 ms",
+        (1_000,),
+        "run",
+        lambda n: fan_out(n, sleep=SLEEP),
+        _of_the_branches,
+        waits=True,
     ),
     Workload("map", "map over {n} items, 32 at once", (10_000,), "item", workers, lambda n: sum(map(item, range(n)))),
     Workload("dag", "graph of {n} nodes, 3 edges each", (1_000,), "node", lambda n: countdown(graph(n)), _of_the_graph),
