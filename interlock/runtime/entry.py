@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from time import perf_counter, time
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
-from interlock.steps import Turn
+from interlock.steps import StepContext, StepRun, Turn
 from interlock.verdict import AbortSignal, BailSignal, PauseSignal, SuspendSignal, Verdict
 from interlock.workflows.outcome import StepRecord, StepStatus
 
@@ -22,16 +22,24 @@ REPLAYED: Final[object] = object()
 """What an operation gives that was not run, because it ran before."""
 
 
-class Entry(Turn):
-    """What one step is doing or did; becomes a :class:`StepRecord` when somebody asks."""
+_NO_RUN = cast("StepRun", None)
+"""Of what is only told of."""
 
-    __slots__ = ("began", "duration", "error", "input", "output", "status", "verdict")
 
-    def __init__(self, op: Operation, value: object, at: tuple[int, ...] = ()) -> None:
+class Entry(StepContext[Any]):
+    """What one step is doing or did; becomes a :class:`StepRecord` when somebody asks.
+
+    It is the context that the step's function is given, too: of the two objects a turn would need, one is made.
+    """
+
+    __slots__ = ("began", "duration", "error", "output", "status", "verdict")
+
+    def __init__(self, op: Operation, value: object, at: tuple[int, ...] = (), run: StepRun = _NO_RUN) -> None:
         self.op: Any = op
         self.at = at
         self.notes = None
-        self.input = value
+        self._input = value
+        self._run = run
         self.began = perf_counter()
         self.status: StepStatus = "canceled"  # until it has ended in another way
         self.output: object = None
@@ -53,7 +61,7 @@ class Entry(Turn):
 
     def ended_early(self, told: BaseException, execution: Execution) -> None:
         """Note how it ended otherwise."""
-        if self.replayed and not self.op.contains:
+        if self.replayed:
             return
         self.duration = perf_counter() - self.began
         match told:

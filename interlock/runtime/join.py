@@ -15,7 +15,7 @@ import sniffio
 
 from interlock.verdict import HaltSignal
 
-__all__ = ["Growing", "Job", "Stop", "join", "soon_on_trio"]
+__all__ = ["Growing", "Job", "Stop", "join", "on_asyncio", "soon_on_trio"]
 
 Job = Coroutine[Any, Any, Any]
 
@@ -61,9 +61,17 @@ async def join(jobs: Sequence[Job], stop: Stop, *, growing: Growing | None = Non
     Raises:
         BaseException: What the first job to fail raised. Nothing, where they were stopped: the caller looks at that.
     """
-    if sniffio.current_async_library() == "asyncio":
+    if on_asyncio():
         return await _task_join()(jobs, stop, growing)
     return await _join_group(jobs, stop, growing)
+
+
+def on_asyncio() -> bool:
+    """Whether it is asyncio that runs this. To be asked from a coroutine that some event loop runs.
+
+    Any other loop says so itself, so most of what :func:`sniffio.current_async_library` does need not be done.
+    """
+    return (sniffio.thread_local.name or sniffio.current_async_library_cvar.get() or "asyncio") == "asyncio"
 
 
 @functools.cache

@@ -7,13 +7,13 @@ from time import perf_counter
 from typing import Any, cast
 
 import anyio
-import sniffio
 
 from interlock.errors import StepFailed
 from interlock.processors.seat import RunFacts
 from interlock.runtime.checks import why_stopped
 from interlock.runtime.entry import Entry
 from interlock.runtime.execution import Execution
+from interlock.runtime.join import on_asyncio
 from interlock.runtime.journal.tape import Tape
 from interlock.runtime.journal.writer import JournalWriter
 from interlock.runtime.lower import hooks_in
@@ -67,10 +67,10 @@ class Leg:
         facts: RunFacts,
         value: object,
         phase: Phase | None,
-        *,
         state: RunState | None = None,
         tape: Tape | None = None,
         writer: JournalWriter | None = None,
+        *,
         first: bool = True,
     ) -> None:
         self._workflow = workflow
@@ -177,7 +177,7 @@ class Leg:
             if waits is None:
                 return None
             rest = drive(strand, waits)
-        return primed(rest) if sniffio.current_async_library() == "asyncio" else rest
+        return primed(rest) if on_asyncio() else rest
 
     async def _from_the_start(self) -> None:
         await self._started()

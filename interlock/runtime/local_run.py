@@ -19,7 +19,6 @@ from interlock.errors import (
 from interlock.processors.contexts import ProcessorStepSchema
 from interlock.processors.hook_context import HookContext
 from interlock.processors.seat import RunFacts
-from interlock.runtime.entry import Entry
 from interlock.runtime.journal.history import History
 from interlock.runtime.journal.past import Past
 from interlock.runtime.journal.reader import EventBuffer
@@ -62,10 +61,14 @@ class LocalRun(Generic[I_contra, O_co]):
         "_answered",
         "_canceled",
         "_context",
+        "_ended_leg",
         "_leg",
+        "_outcome",
+        "_past",
         "_prepared",
+        "_seq",
         "_started",
-        "_stood",
+        "_state",
         "_store",
         "_turnstile",
         "_value",
@@ -89,11 +92,16 @@ class LocalRun(Generic[I_contra, O_co]):
         self._turnstile = turnstile if turnstile is not None else Turnstile()
         self._started = False
         self._canceled = False
-        self._leg: Leg | None = None
         self._value: Any = None
         self._context: RequestContext | None = None
-        self._stood: _Stood | None = None
         self._answered: dict[str, Suspension] = {}
+        self._leg: Leg | None = None
+        # Where it stands between two legs:
+        self._ended_leg: Leg | None = None
+        self._outcome: Outcome[Any] | Paused | None = None
+        self._past: Past | None = None
+        self._state: RunState | None = None
+        self._seq = 0
 
     @overload
     async def start(
@@ -127,11 +135,11 @@ class LocalRun(Generic[I_contra, O_co]):
             DefinitionError: A workflow of processors was given something else than a context.
             AlreadyStarted: It was started before, here or in its store.
         """
-        stood = self._begin(value, state, request_context)
+        self._begin(value, state, request_context)
         steps = 0 if pause else None
         if self._store is not None:
-            return await self._claimed(self._store, stood, steps=steps)
-        return await self._continue(stood, steps=steps, first=True)
+            return await self._claimed(self._store, steps=steps)
+        return await self._continue(steps=steps, first=True)
 
     def stream(
         self, value: I_contra, /, *, state: object = None, request_context: RequestContext | None = None
@@ -139,7 +147,8 @@ class LocalRun(Generic[I_contra, O_co]):
         """Run it and read its events along; see :meth:`interlock.workflows.WorkflowRun.stream`."""
 
         async def opened(buffer: EventBuffer) -> Callable[[], Awaitable[Outcome[Any]]]:
-            return await self._opened(self._begin(value, state, request_context), state, buffer)
+            self._begin(value, state, request_context)
+            return await self._opened(state, buffer)
 
         return RunStream(opened, self.cancel)
 
@@ -180,12 +189,12 @@ class LocalRun(Generic[I_contra, O_co]):
             RunError: It does not stand before a step.
         """
         async with self._turnstile:
-            if self._stood is None or not isinstance(self._stood.outcome, Paused):
+            if not isinstance(self._outcome, Paused):
                 raise RunError(
                     f"run {self.run_id!r} does not stand before a step: start it with pause=True, and take steps as "
                     "long as the result is Paused"
                 )
-            return await self._continue(self._stood, steps=1)
+            return await self._continue(steps=1)
 
     def cancel(self) -> None:
         """Stop it; the outcome is ``Canceled``. Does nothing once it has ended.
@@ -213,39 +222,39 @@ class LocalRun(Generic[I_contra, O_co]):
         """
         self._started = True
         self._canceled = self._canceled or await store.cancel_asked(self.run_id)
-        outcome = await self._continue(self._from(history, request_context))
+        self._take(history, request_context)
+        outcome = await self._continue()
         assert not isinstance(outcome, Paused)
         return outcome
 
-    def _begin(self, value: object, state: object, request_context: RequestContext | None) -> _Stood:
-        """Check the call; gives where the run stands."""
+    def _begin(self, value: object, state: object, request_context: RequestContext | None) -> None:
+        """Check the call, and take in what it says."""
         if self._started:
             raise AlreadyStarted(self.run_id)
         self._value = self._checked(value)
-        begun = self._prepared.state(self._workflow, state)
+        self._state = self._prepared.state(self._workflow, state)
         self._context = request_context
         self._started = True
-        return _Stood(state=begun)
 
-    async def _opened(self, stood: _Stood, state: object, buffer: EventBuffer) -> Callable[[], Awaitable[Outcome[Any]]]:
+    async def _opened(self, state: object, buffer: EventBuffer) -> Callable[[], Awaitable[Outcome[Any]]]:
         """Claim a run that is read along; gives what runs it."""
         failed: Exception | None = None
         if self._store is not None:
             await self._turnstile.enter()
             try:
-                failed = await self._claim(self._store, stood, buffer)
+                failed = await self._claim(self._store, buffer)
             except BaseException:
                 self._turnstile.leave()
                 raise
         else:
             told: dict[str, Any] = {"workflow": self._workflow.id, "input": self._value, "state": state or {}}
             Tape(self.run_id, buffer=buffer).note("workflow-start", told)
-            stood.seq = 1
+            self._seq = 1
 
         async def go() -> Outcome[Any]:
             try:
                 if failed is None:
-                    return cast("Outcome[Any]", await self._continue(stood, buffer=buffer, first=True))
+                    return cast("Outcome[Any]", await self._continue(buffer=buffer, first=True))
                 outcome = Failed(failed, run_id=self.run_id)
                 Tape(self.run_id, buffer=buffer).note("workflow-finish", {"outcome": outcome})
                 return outcome
@@ -255,22 +264,22 @@ class LocalRun(Generic[I_contra, O_co]):
 
         return go
 
-    async def _claimed(self, store: RunStore, stood: _Stood, *, steps: int | None) -> Outcome[O_co] | Paused:
+    async def _claimed(self, store: RunStore, *, steps: int | None) -> Outcome[O_co] | Paused:
         """Claim the run in its store, and run it."""
         async with self._turnstile:
-            failed = await self._claim(store, stood)
+            failed = await self._claim(store)
             if failed is not None:
                 return Failed(failed, run_id=self.run_id)
-            return await self._continue(stood, steps=steps, first=True)
+            return await self._continue(steps=steps, first=True)
 
     async def _claim(
-        self, store: RunStore, stood: _Stood, buffer: EventBuffer | None = None
+        self, store: RunStore, buffer: EventBuffer | None = None
     ) -> StorageError | UnrecordableValue | None:
         """Write the run's first row; gives what failed in the store, or of what it was to keep."""
         stored = StoredRun(store, self.run_id, self._workflow, self._prepared.form(self._workflow))
         try:
-            values = {} if stood.state is None else stood.state.values
-            stood.seq = await stored.begin(self._value, values, self._context, buffer=buffer)
+            values = {} if self._state is None else self._state.values
+            self._seq = await stored.begin(self._value, values, self._context, buffer=buffer)
         except (StorageError, UnrecordableValue) as error:
             return error
         return None
@@ -289,16 +298,15 @@ class LocalRun(Generic[I_contra, O_co]):
     async def _resume_here(
         self, data: object, wanted: Wanted, request_context: RequestContext | None
     ) -> Outcome[O_co] | Paused:
-        stood = self._stood
-        if stood is None:
+        if self._outcome is None:
             raise NothingSuspended(self.run_id, "it has not been started here, and has no store")
-        waiting = stood.outcome.suspensions if isinstance(stood.outcome, Suspended) else ()
+        waiting = self._outcome.suspensions if isinstance(self._outcome, Suspended) else ()
         which, answer = self._answer(waiting, data, wanted)
         self._answered[which.token] = which
-        stood.past.answer(which.token, answer)
+        self._known_past().answer(which.token, answer)
         if request_context is not None:
             self._context = request_context
-        return await self._continue(stood)
+        return await self._continue()
 
     async def _resume_stored(
         self, store: RunStore, data: object, wanted: Wanted, request_context: RequestContext | None
@@ -317,7 +325,8 @@ class LocalRun(Generic[I_contra, O_co]):
                 continue  # somebody was quicker; what it did shows when the journal is read again
             break
         self._started = True
-        return await self._continue(self._from(await stored.read(), request_context))
+        self._take(await stored.read(), request_context)
+        return await self._continue()
 
     def _answer(self, waiting: Sequence[Suspension], data: object, wanted: Wanted) -> tuple[Suspension, object]:
         """Which suspension is meant, and the answer as its step's schema has it."""
@@ -326,8 +335,14 @@ class LocalRun(Generic[I_contra, O_co]):
         step = steps.get(which.path)
         return which, data if step is None else validate(step.resume_schema, data)
 
-    def _from(self, history: History, request_context: RequestContext | None) -> _Stood:
-        """Where a stored run stands."""
+    def _known_past(self) -> Past:
+        """What is known from the legs before."""
+        if self._past is None:
+            self._past = Past(() if self._ended_leg is None else self._ended_leg.entries)
+        return self._past
+
+    def _take(self, history: History, request_context: RequestContext | None) -> None:
+        """Take in where a stored run stands."""
         self._value = history.input
         self._context = request_context if request_context is not None else RequestContext(history.request_context)
         state = self._prepared.state(self._workflow, dict(history.state) or None)
@@ -335,15 +350,10 @@ class LocalRun(Generic[I_contra, O_co]):
             state = RunState()
         if state is not None:
             state.restore(history.deltas)
-        return _Stood(state=state, past=history.past(), seq=history.seq)
+        self._state, self._past, self._seq = state, history.past(), history.seq
 
     async def _continue(
-        self,
-        stood: _Stood,
-        *,
-        steps: int | None = None,
-        buffer: EventBuffer | None = None,
-        first: bool = False,
+        self, *, steps: int | None = None, buffer: EventBuffer | None = None, first: bool = False
     ) -> Outcome[O_co] | Paused:
         """One leg, from where the run stands."""
         value = self._value
@@ -353,72 +363,42 @@ class LocalRun(Generic[I_contra, O_co]):
             ops = self._prepared.operations(self._workflow, phase)
         except DefinitionError as error:
             return Failed(error, run_id=self.run_id)
+        writer = None if self._store is None else self._writer(self._store)
         tape: Tape | None = None
-        writer: JournalWriter | None = None
-        if not first or self._store is not None or buffer is not None or steps is not None:
-            if self._store is not None:
-                form = self._prepared.form(self._workflow)
-                writer = JournalWriter(
-                    self._store,
-                    self.run_id,
-                    after=stood.seq,
-                    form=form,
-                    on_cancel=self.cancel,
-                    on_error=lambda: leg.cancel(),
-                )
-            past = None if first else stood.past
-            tape = Tape(self.run_id, seq=stood.seq, past=past, writer=writer, buffer=buffer, steps=steps)
+        if not first or writer is not None or buffer is not None or steps is not None:
+            past = None if first else self._known_past()
+            tape = Tape(self.run_id, seq=self._seq, past=past, writer=writer, buffer=buffer, steps=steps)
             if past is not None and past.tripwire is not None:
                 facts.latch.trip(past.tripwire)
-        leg = self._leg = Leg(
-            self._workflow, ops, facts, value, phase, state=stood.state, tape=tape, writer=writer, first=first
-        )
+        leg = self._leg = Leg(self._workflow, ops, facts, value, phase, self._state, tape, writer, first=first)
         if self._canceled:
             leg.cancel()
-        alone = first and self._store is None  # nobody else can be in before a run has started
+        alone = first and writer is None  # nobody else can be in before a run has started
         if alone:
             self._turnstile.busy = True
         try:
-            outcome = await leg.run() if writer is None else await leg.run_recorded(writer)
+            self._outcome = await leg.run() if writer is None else await leg.run_recorded(writer)
         finally:
             self._leg = None
             if alone:
                 self._turnstile.leave()
-        self._stood = _Stood(outcome, leg.entries, leg.state, stood.seq if tape is None else tape.seq)
-        return outcome
+        self._ended_leg, self._past, self._state = leg, None, leg.state
+        if tape is not None:
+            self._seq = tape.seq
+        return self._outcome
 
+    def _writer(self, store: RunStore) -> JournalWriter:
+        """What writes the journal of the leg that begins."""
 
-class _Stood:
-    """Where a run stands between two legs.
+        def stop() -> None:
+            if self._leg is not None:
+                self._leg.cancel()
 
-    Args:
-        outcome: How the last leg ended; None before the first.
-        entries: What each step did so far.
-        state: The run's state.
-        seq: The number of the last event.
-        past: What is known from before, where that is not of ``entries``.
-    """
-
-    __slots__ = ("_entries", "_past", "outcome", "seq", "state")
-
-    def __init__(
-        self,
-        outcome: Outcome[Any] | Paused | None = None,
-        entries: Sequence[Entry] = (),
-        state: RunState | None = None,
-        seq: int = 0,
-        *,
-        past: Past | None = None,
-    ) -> None:
-        self.outcome = outcome
-        self.state = state
-        self.seq = seq
-        self._entries = entries
-        self._past = past
-
-    @property
-    def past(self) -> Past:
-        """What is known from before."""
-        if self._past is None:
-            self._past = Past(self._entries)
-        return self._past
+        return JournalWriter(
+            store,
+            self.run_id,
+            after=self._seq,
+            form=self._prepared.form(self._workflow),
+            on_cancel=self.cancel,
+            on_error=stop,
+        )

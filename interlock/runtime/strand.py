@@ -7,6 +7,7 @@ parallel block run up to their first wait inline, in list order, before any of t
 
 from __future__ import annotations
 
+import math
 from collections.abc import Awaitable, Callable, Sequence
 from types import CoroutineType
 from typing import Any, ClassVar, Final, NoReturn, cast
@@ -17,7 +18,7 @@ from interlock.runtime.entry import REPLAYED, Entry
 from interlock.runtime.execution import Execution
 from interlock.runtime.run_state import Site
 from interlock.steps import Step, StepRun
-from interlock.verdict import AbortSignal, BailSignal, Latch, Phase, Signal
+from interlock.verdict import AbortSignal, BailSignal, HaltSignal, Latch, Phase, Signal
 
 __all__ = [
     "Operation",
@@ -72,6 +73,8 @@ class Operation:
         """Take the result in: set ``strand.value``."""
         strand.entry.succeeded(result)
         strand.value = result
+        if self.contains and strand.execution.suspensions:
+            strand.execution.stop_waiting(self, strand.at)
 
     def failed(self, strand: Strand, error: BaseException) -> BaseException:
         """Note the failure; give back what is to be raised (``error`` itself to let it pass)."""
@@ -80,6 +83,8 @@ class Operation:
         entry.ended_early(told, strand.execution)
         if isinstance(told, BailSignal) and entry.notes is not None and entry.notes.signal is told:
             entry.output = cast("tuple[object]", strand.run.bailed)[0]
+        if self.contains and strand.execution.suspensions and not isinstance(told, HaltSignal):
+            strand.execution.stop_waiting(self, strand.at)
         return told
 
     def replay(self, strand: Strand, output: Any) -> None:
@@ -109,7 +114,6 @@ class Strand:
         begun: Whether that operation has begun.
         note: The current operation's own notes.
         pending: What the current operation awaits inside of what it gave to be awaited, where that is not in ``note``.
-        past_only: Whether it is to go no further than it went before.
     """
 
     __slots__ = (
@@ -120,7 +124,6 @@ class Strand:
         "index",
         "note",
         "ops",
-        "past_only",
         "pending",
         "run",
         "value",
@@ -133,14 +136,12 @@ class Strand:
         execution: Execution,
         run: StepRun,
         at: tuple[int, ...] = (),
-        past_only: bool = False,
     ) -> None:
         self.ops = ops
         self.value = value
         self.execution = execution
         self.run = run
         self.at = at
-        self.past_only = past_only
         self.index = 0
         self.begun = True
         self.entry: Entry = _NO_ENTRY
@@ -152,9 +153,15 @@ class Strand:
         """Whether it is through."""
         return self.index == len(self.ops)
 
+    @property
+    def ended_at(self) -> float:
+        """When what it stands at came to its end, by the clock of entries; of an earlier leg too."""
+        entry = cast("Entry | None", self.entry)
+        return math.inf if entry is None else entry.began + entry.duration
+
     def enter(self, op: Operation) -> Entry:
         """Note that an operation begins."""
-        entry = Entry(op, self.value, self.at)
+        entry = Entry(op, self.value, self.at, self.run)
         self.entry = entry
         execution = self.execution
         execution.entries.append(entry)
@@ -164,7 +171,7 @@ class Strand:
 
     def inner(self, ops: Sequence[Operation], value: Any, *, run: StepRun | None = None) -> Strand:
         """A strand for a chain that the current operation runs."""
-        return Strand(ops, value, self.execution, run or self.run, self.at, self.past_only)
+        return Strand(ops, value, self.execution, run or self.run, self.at)
 
     def again(self, value: Any, at: tuple[int, ...]) -> None:
         """Go back to the start of the chain, for another iteration."""

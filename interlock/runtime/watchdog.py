@@ -8,9 +8,8 @@ from types import TracebackType
 from typing import Protocol, Self
 
 import anyio
-import sniffio
 
-from interlock.runtime.join import soon_on_trio
+from interlock.runtime.join import on_asyncio, soon_on_trio
 from interlock.verdict import Latch
 
 __all__ = ["Watchdog", "watchdog"]
@@ -42,7 +41,7 @@ def watchdog(latch: Latch, is_waiting: Callable[[], bool]) -> Watchdog:
         latch: The run's.
         is_waiting: Whether a hook is being waited for in this task right now.
     """
-    if sniffio.current_async_library() == "asyncio":
+    if on_asyncio():
         return _task_watchdog()(latch, is_waiting)
     return ScopeWatchdog(latch, is_waiting)
 

@@ -164,7 +164,7 @@ class StepRun:
         self.latch.unwatch(wake)
 
 
-class StepContext(Generic[I_co]):
+class StepContext(Turn, Generic[I_co]):
     """The one argument of a step function, a map function or a condition.
 
     Attributes:
@@ -172,12 +172,13 @@ class StepContext(Generic[I_co]):
         step_id: The step's id.
     """
 
-    __slots__ = ("_input", "_run", "_turn")
+    __slots__ = ("_input", "_run")
 
     def __init__(self, value: I_co, run: StepRun, turn: Turn) -> None:
+        super().__init__(turn.op, turn.at)
+        self.notes = turn.noted()
         self._input = value
         self._run = run
-        self._turn = turn
 
     @property
     def input(self) -> I_co:
@@ -187,7 +188,7 @@ class StepContext(Generic[I_co]):
     @property
     def step_id(self) -> str:
         """The step's id."""
-        return self._turn.op.step_id
+        return self.op.step_id
 
     @property
     def run_id(self) -> str:
@@ -207,17 +208,17 @@ class StepContext(Generic[I_co]):
     @property
     def attempt(self) -> int:
         """Which attempt this is, from 1."""
-        return self._turn.notes.attempts if self._turn.notes is not None else 1
+        return self.notes.attempts if self.notes is not None else 1
 
     @property
     def iteration(self) -> int:
         """Which time round of the loop, or which item of the list, from 1; 1 outside of both."""
-        return self._turn.at[-1] if self._turn.at else 1
+        return self.at[-1] if self.at else 1
 
     @property
     def resume_data(self) -> Any:
         """What the run was resumed with for this step; None the first time."""
-        return self._turn.notes.resume_data if self._turn.notes is not None else None
+        return self.notes.resume_data if self.notes is not None else None
 
     @property
     def state(self) -> Any:
@@ -225,7 +226,7 @@ class StepContext(Generic[I_co]):
 
         A copy: editing it changes nothing, :meth:`set_state` does.
         """
-        return {} if self._run.host is None else self._run.host.state_view(self._turn)
+        return {} if self._run.host is None else self._run.host.state_view(self)
 
     def set_state(self, **changes: object) -> None:
         """Change the run's state. The changes are applied when the step has succeeded, by the keys' reducers.
@@ -233,7 +234,7 @@ class StepContext(Generic[I_co]):
         Args:
             **changes: By key. Where the state's schema gives a key a reducer, what is to be added; else the new value.
         """
-        self._turn.noted().deltas.extend(changes.items())
+        self.noted().deltas.extend(changes.items())
 
     def write(self, name: str, data: object) -> None:
         """Tell something to whoever reads the run's events; a plain call that never waits.
@@ -243,7 +244,7 @@ class StepContext(Generic[I_co]):
             data: Anything; in a stored run, something that can be recorded.
         """
         if self._run.host is not None:
-            self._run.host.written(self._turn, name, data)
+            self._run.host.written(self, name, data)
 
     def output_of(self, step: SupportsStep[Any, T], *, default: T | Unset = UNSET) -> T:
         """What a step of this workflow gave earlier in this run.
@@ -292,7 +293,7 @@ class StepContext(Generic[I_co]):
         Args:
             result: What the workflow gives.
         """
-        signal = self._turn.noted().signal = self._run.bail(result)
+        signal = self.noted().signal = self._run.bail(result)
         raise signal
 
     def suspend(self, payload: object = None, *, label: str | None = None) -> NoReturn:
@@ -309,10 +310,10 @@ class StepContext(Generic[I_co]):
             pydantic.ValidationError: The payload does not fit the step's ``suspend_schema``.
             RunError: It is no step that asks (a map, a condition), or the workflow runs at a point of an agent's run.
         """
-        step = self._turn.op.step
+        step = self.op.step
         if step is None or self._run.phase is not None:
             where = "a step of a workflow of processors" if step is not None else "a map, a condition or a block"
-            raise RunError(f"{self._turn.op.path!r} cannot suspend: {where} has nobody to wait for")
+            raise RunError(f"{self.op.path!r} cannot suspend: {where} has nobody to wait for")
         signal = SuspendSignal(validate(step.suspend_schema, payload), label)
-        self._turn.noted().signal = signal
+        self.noted().signal = signal
         raise signal

@@ -113,8 +113,10 @@ class StepError:
         return self
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Told:
+    """What all of them tell. Not frozen: a run of a few steps would take a tenth longer."""
+
     run_id: str = field(default="", kw_only=True)
     steps: Sequence[StepRecord] = field(default=(), kw_only=True, repr=False)
     checks: Sequence[CheckRecord] = field(default=(), kw_only=True, repr=False)
@@ -123,7 +125,7 @@ class _Told:
     callback_errors: Sequence[Exception] = field(default=(), kw_only=True, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Completed(_Told, Generic[T_co]):
     """It ran to its end.
 
@@ -141,7 +143,7 @@ class Completed(_Told, Generic[T_co]):
     output: T_co
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Blocked(_Told):
     """A step or guard stopped it; ``tripwire`` says who and why."""
 
@@ -149,7 +151,7 @@ class Blocked(_Told):
     tripwire: Tripwire
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Suspended(_Told):
     """It waits for answers: ``run.resume(…)`` gives one."""
 
@@ -157,7 +159,7 @@ class Suspended(_Told):
     suspensions: Sequence[Suspension]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Failed(_Told):
     """Something raised; ``error`` is what, naming the step."""
 
@@ -165,14 +167,14 @@ class Failed(_Told):
     error: Exception
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Canceled(_Told):
     """``run.cancel()`` was called."""
 
     status: ClassVar[Literal["canceled"]] = "canceled"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Paused(_Told):
     """A run that goes step by step stands before its next steps; ``run.next()`` takes one. No outcome yet.
 

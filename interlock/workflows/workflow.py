@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
@@ -99,14 +99,14 @@ class Workflow(SupportsStep[I_contra, O_co]):
         """
         return cast("WorkflowRun[I_contra, O_co]", (engine or default_engine()).create_run(self, run_id, store=store))
 
-    async def run(
+    def run(
         self,
         value: I_contra,
         /,
         *,
         state: object = None,
         request_context: RequestContext | None = None,
-    ) -> Outcome[O_co]:
+    ) -> Coroutine[Any, Any, Outcome[O_co]]:
         """Start a fresh run and wait for its outcome; short for ``create_run().start(value)``.
 
         Args:
@@ -117,7 +117,7 @@ class Workflow(SupportsStep[I_contra, O_co]):
         Raises:
             pydantic.ValidationError: The input does not fit the schema. Whatever happens inside is an outcome.
         """
-        return await self.create_run().start(value, state=state, request_context=request_context)
+        return self.create_run().start(value, state=state, request_context=request_context)
 
     async def recover(
         self,

@@ -140,7 +140,7 @@ def test_what_does_not_fit_the_suspend_schema_suspends_nothing() -> None:
     turn = Turn(StepPlace(create_step(count, suspend_schema=int)))
     with pytest.raises(ValidationError):
         StepContext("x", run_of(), turn).suspend("seven")
-    assert turn.notes is None
+    assert turn.noted().signal is None
 
 
 def test_what_is_no_step_and_what_runs_in_an_agent_cannot_suspend() -> None:
