@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol
+from typing import Protocol, cast
 
 from interlock.errors import RunError
 from interlock.schema import UNSET, is_set
@@ -84,15 +84,16 @@ class RunState:
     def __init__(
         self, rules: StateRules | None = None, schema: object = UNSET, values: Mapping[str, object] | None = None
     ) -> None:
-        self.values: dict[str, object] = dict(values or {})
+        self.values = cast("dict[str, object]", _copied(dict(values or {})))
         self._rules = rules
         self._schema = schema
         self._writers: dict[str, tuple[Turn, Site]] = {}
+        self._before: tuple[Turn, dict[str, object]] | None = None
 
     def view(self, step: Step[object, object] | None = None) -> object:
         """A copy: as the step's ``state_schema`` has it, else the workflow's, else a dict."""
         schema = self._schema if step is None or not is_set(step.state_schema) else step.state_schema
-        return dict(self.values) if self._rules is None else self._rules.view(self.values, schema)
+        return _copied(self.values) if self._rules is None else self._rules.view(self.values, schema)
 
     def apply(self, turn: Turn, site: Site, deltas: Sequence[tuple[str, object]]) -> dict[str, object]:
         """Apply what a step changed.
@@ -104,15 +105,24 @@ class RunState:
             RunError: A step that ran at the same time wrote the same key, and the key has no reducer.
             pydantic.ValidationError: A value does not fit the schema.
         """
+        claimed = [name for name, _ in deltas if self._rules is None or not self._rules.has_reducer(name)]
+        for name in claimed:
+            self._check(name, turn, site)
         values = dict(self.values)
         changed: dict[str, object] = {}
         for name, delta in deltas:
-            if self._rules is None or not self._rules.has_reducer(name):
-                self._claim(name, turn, site)
-            value = delta if self._rules is None else self._rules.reduced(values, name, delta)
-            values[name] = changed[name] = value
+            values[name] = changed[name] = self._reduced(values, name, delta)
+        for name in claimed:
+            self._writers[name] = (turn, site)
+        self._before = (turn, self.values)
         self.values = values
         return changed
+
+    def revert(self, turn: Turn) -> None:
+        """Take back what a step has changed just now."""
+        if self._before is not None and self._before[0] is turn:
+            self.values = self._before[1]
+            self._before = None
 
     def restore(self, deltas: Sequence[tuple[str, object]]) -> None:
         """Apply changes that were made before the run was continued, in the order in which they were."""
@@ -120,7 +130,7 @@ class RunState:
             if isinstance(delta, Absolute):
                 self.values[name] = delta.value
             else:
-                self.values[name] = delta if self._rules is None else self._rules.reduced(self.values, name, delta)
+                self.values[name] = self._reduced(self.values, name, delta)
 
     def claim(self, turn: Turn, site: Site, deltas: Sequence[tuple[str, object]]) -> None:
         """Note that a step made such changes before the run was continued."""
@@ -128,16 +138,25 @@ class RunState:
             if self._rules is None or not self._rules.has_reducer(name):
                 self._writers[name] = (turn, site)
 
-    def _claim(self, name: str, turn: Turn, site: Site) -> None:
-        if name in self._writers:
-            other, place = self._writers[name]
-            if other is not turn and _at_once(site, turn.at, place, other.at):
-                raise RunError(
-                    f"{other.op.path!r} and {turn.op.path!r} wrote {name!r} of the run's state at the same time: give "
-                    "the key a reducer in the state_schema (Annotated[list[str], append]), or let one run after the "
-                    "other"
-                )
-        self._writers[name] = (turn, site)
+    def _reduced(self, values: Mapping[str, object], name: str, delta: object) -> object:
+        return _copied(delta) if self._rules is None else self._rules.reduced(values, name, delta)
+
+    def _check(self, name: str, turn: Turn, site: Site) -> None:
+        if name not in self._writers:
+            return
+        other, place = self._writers[name]
+        past = other.notes is not None and other.notes.stale  # it belongs to an attempt that was over before
+        if other is not turn and not past and _at_once(site, turn.at, place, other.at):
+            raise RunError(
+                f"{other.op.path!r} and {turn.op.path!r} wrote {name!r} of the run's state at the same time: give the "
+                "key a reducer in the state_schema (Annotated[list[str], append]), or let one run after the other"
+            )
+
+
+def _copied(value: object) -> object:
+    from interlock.workflows.state_schema import copied
+
+    return copied(value)
 
 
 def _at_once(one: Site, one_at: tuple[int, ...], other: Site, other_at: tuple[int, ...]) -> bool:
