@@ -1,7 +1,7 @@
 """A short run with its records, above the same five functions in a loop.
 
-The run notes what each step did. The :class:`StepRecord` objects are made of that when somebody looks at them, so looking
-is not part of what is measured; that they tell the truth is checked once beforehand.
+The run notes what each step did. The :class:`StepRecord` objects are made of that when somebody looks at them, so
+looking is not part of what is measured; that they tell the truth is checked once beforehand.
 """
 
 from __future__ import annotations
