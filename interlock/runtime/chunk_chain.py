@@ -104,7 +104,7 @@ class ChunkChain:
         self._latch = execution.latch
         self._behind: dict[int, ChunkChain] = {}
         self._pending: tuple[int, Awaitable[object]] | None = None
-        self._owed = 0
+        self._owed: tuple[int, Awaitable[object]] | None = None
 
     def push(self, chunk: Value) -> MaybeValues:
         """Take a chunk through all stages."""
@@ -215,8 +215,9 @@ class ChunkChain:
                 behind.skip(len(flow) - number, error)
                 raise
             if is_awaitable(out):
-                behind._owed = len(flow) - number
-                return self._each_awaited(behind, flow[number:], done, cast("Awaitable[Values]", out))
+                waits = cast("Awaitable[Values]", out)
+                behind._owed = (len(flow) - number, waits)
+                return self._each_awaited(behind, flow[number:], done, waits)
             done += as_tuple(cast("Values", out))
         return tuple(done)
 
@@ -224,7 +225,7 @@ class ChunkChain:
         self, behind: ChunkChain, left: tuple[Value, ...], done: list[Value], awaitable: Awaitable[Values]
     ) -> Values:
         """The same from a chunk that waits."""
-        behind._owed = 0
+        behind._owed = None
         queue = deque(left)
         try:
             done += as_tuple(await awaitable)
@@ -260,8 +261,11 @@ class ChunkChain:
             self.stages[index].abandon(error)
             for stage in self.stages[index + 1 :]:
                 stage.missed(error)
-        owed, self._owed = self._owed, 0
-        self.skip(owed, error)
+        owed, self._owed = self._owed, None
+        if owed is not None:
+            count, each = owed
+            close(each)
+            self.skip(count, error)
         for behind in self._behind.values():
             behind.abandon(error)
 

@@ -17,7 +17,7 @@ from interlock.runtime.chunk_stages.woven import Hooked
 from interlock.runtime.join import Stop, join
 from interlock.runtime.strand import as_failure, is_awaitable
 from interlock.steps import StepContext
-from interlock.verdict import BailSignal, Phase
+from interlock.verdict import AbortSignal, BailSignal, Phase
 
 __all__ = ["BlockStage", "Reducer"]
 
@@ -136,10 +136,10 @@ class BlockStage:
                 raise
             finally:
                 execution.joins -= 1
-        if execution.latch.tripwire is not None:
-            return chunk  # the chain looks at the latch before it goes on
-        if self._run.bailed is not None:
-            raise BailSignal(self._run)
+        if self._stop.stopped:
+            signal = self._signal()
+            _abandon(waiting, signal)
+            raise signal
         for (arm, _), out in zip(waiting, outs, strict=True):
             if out is not chunk and out != chunk:
                 arm.context.out = as_tuple(out)
@@ -147,6 +147,11 @@ class BlockStage:
         if is_awaitable(reduced):
             return await Hooked(cast("Awaitable[object]", reduced), execution)
         return reduced
+
+    def _signal(self) -> BaseException:
+        """What stopped the branches, whatever became of its signal."""
+        tripwire = self._execution.latch.tripwire
+        return BailSignal(self._run) if tripwire is None else AbortSignal(tripwire)
 
     def _reduced(self, chunk: Chunk, same: tuple[Chunk, ...]) -> object:
         """What goes on of what the branches made."""

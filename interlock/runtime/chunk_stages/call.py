@@ -72,8 +72,8 @@ class Call:
         self._function = function
         self._scope = scope
         self._context = context
-        self._step_context = StepContext(context, scope.run, Turn(asked))
-        self._turn: Turn = self._step_context
+        self._turn = Turn(asked)
+        self._step_context = StepContext(context, scope.run, self._turn)
         self.asked = asked
         self.attempt = 1
         self.chunk: Any = context.chunk

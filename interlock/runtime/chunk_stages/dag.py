@@ -12,7 +12,7 @@ from interlock.runtime.chunk_stages.gathered import stop_if_stopped
 from interlock.runtime.chunk_stages.values import CARRYING, Keyed, Value, Values, forked, own
 from interlock.runtime.chunk_stages.woven import Work, WovenStage
 from interlock.runtime.join import Job, join
-from interlock.runtime.strand import is_awaitable
+from interlock.runtime.strand import close, is_awaitable
 from interlock.workflows import DagNode
 
 __all__ = ["DagStage"]
@@ -155,7 +155,8 @@ class _Walk:
 
     def drop(self, error: BaseException) -> None:
         """Let go of all that have not ended."""
-        for number in self.running:
+        for number, awaitable in self.running.items():
+            close(awaitable)
             self._stage.arms[number].chain.abandon(error)
         for number in self._todo:
             self._stage.arms[number].chain.missed(error)

@@ -14,7 +14,7 @@ from interlock.runtime.chunk_stages.values import Value, Values
 from interlock.runtime.chunk_stages.woven import WovenStage
 from interlock.runtime.join import join
 from interlock.runtime.operations.arms import Gathering
-from interlock.runtime.strand import is_awaitable
+from interlock.runtime.strand import close, is_awaitable
 from interlock.verdict import AbortSignal, BailSignal, Signal
 
 __all__ = ["GatheringStage", "stop_if_stopped"]
@@ -183,7 +183,8 @@ class _Group:
 
     def drop(self, error: BaseException) -> None:
         """Let go of all that have not ended."""
-        for number in self.running:
+        for number, awaitable in self.running.items():
+            close(awaitable)
             self._arms[number].chain.abandon(error)
             self._arms[number].leave_behind()
         for number in self.queue:

@@ -63,7 +63,7 @@ class WovenStage(ABC):
     def work(self, value: Value) -> Work:
         """What is to be done with what came; gives what goes on.
 
-        Whatever it has begun, it ends or drops, also where it is closed.
+        Where it is closed, it notes for what it has not begun that that was not asked.
         """
         ...
 
@@ -126,6 +126,8 @@ class WovenStage(ABC):
             self._dropped = error
             work.close()
             self._dropped = None
+            for chain in self.chains():  # what the work itself has not dropped
+                chain.abandon(error)
 
     def cause(self, error: BaseException) -> BaseException:
         """Why the work ends early: what it is closed for, where it is closed."""
