@@ -72,14 +72,14 @@ def run(
     """
 
     def work(output: AnswerOutput) -> Ending:
-        if text is not None and data is not None:
-            raise WrongCall("TEXT and --input both say what to run it on; pass one of them")
         runnable = load(target)
         if isinstance(runnable, Agent):
             for name, given in {"--input": data, "--store": store, "--run-id": run_id}.items():
                 if given is not None:
                     raise WrongCall(f"{target} is an agent, and {name} is for workflows: leave it out")
             return run_agent(runnable, read_text(text), output)
+        if text is not None and data is not None:
+            raise WrongCall("TEXT and --input both say what to run it on: pass one of them")
         value = workflow_input(runnable, read_text(text)) if data is None else json_input(runnable, data)
         return run_workflow(runnable, value, output, target=target, store=store, run_id=run_id)
 

@@ -138,10 +138,9 @@ def _of_agent(agent: Agent, form: DrawingFormat) -> str:
 
 
 def _under_way(history: History) -> Paused:
-    """A run that has not ended: it stands before the steps that have begun and not come to an end."""
-    began = tuple(dict.fromkeys(step.path for step in history.steps if step.status == "unfinished"))
+    """A run that has not ended, as far as its journal tells: no step is known to be next."""
     duration = max(history.updated_at - history.started_at, 0.0)
-    return Paused(began, run_id=history.run_id, steps=history.steps, duration=duration)
+    return Paused((), run_id=history.run_id, steps=history.steps, duration=duration)
 
 
 def _json(value: object) -> str:

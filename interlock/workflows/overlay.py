@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias
 
-from interlock.errors import StepFailed
+from interlock.errors import RecordedError, StepFailed
 from interlock.verdict import CheckRecord, Verdict
 from interlock.workflows.graph import (
     BodyCluster,
@@ -71,6 +71,8 @@ _ENDED: Final[Mapping[str, str]] = {
     "canceled": "canceled",
     "paused": "paused",
 }
+_NOT_ENDED = "… not ended"
+"""Of a run that stands before nothing: it is under way elsewhere, or the process that ran it died."""
 _HAND_ON: Final = frozenset(("success", "failed", "bailed"))
 """With such a status something came out of a step; a failure that is collected goes on as a value."""
 _NOTE_LENGTH = 160
@@ -289,7 +291,7 @@ def _words(member: Member, tally: _Tally, body: _Tally | None) -> Iterator[str]:
             yield f"{times} times"
     if body is not None and times:
         yield from _rounds(member, body)
-    if times and tally.attempts:
+    if tally.duration:
         yield duration_label(tally.duration)
     if tally.attempts > 1:
         yield f"{tally.attempts} attempts"
@@ -331,7 +333,7 @@ def _end(path: str, marks: Mapping[str, Mark]) -> Mark | None:
 
 
 def _heading(run: Run) -> str:
-    words = [_ENDED[run.status]]
+    words = [_NOT_ENDED if isinstance(run, Paused) and not run.next else _ENDED[run.status]]
     if run.duration:
         words.append(f"in {duration_label(run.duration)}")
     if run.run_id:
@@ -350,7 +352,7 @@ def _why(run: Run) -> str | None:
             return shortened(f"{tripwire.processor_id}: {tripwire.reason}", _NOTE_LENGTH)
         case Suspended(suspensions=suspensions):
             return shortened("waits at " + ", ".join(suspension.path for suspension in suspensions), _NOTE_LENGTH)
-        case Paused(next=paths):
+        case Paused(next=paths) if paths:
             return shortened("next " + ", ".join(paths), _NOTE_LENGTH)
         case _:
             return None
@@ -359,7 +361,7 @@ def _why(run: Run) -> str | None:
 def _wrong(error: BaseException) -> str:
     if isinstance(error, StepFailed):
         error = error.cause
-    return _said(f"{type(error).__name__}: {error}")
+    return _said(str(error) if isinstance(error, RecordedError) else f"{type(error).__name__}: {error}")
 
 
 def _reason(check: CheckRecord) -> str | None:
