@@ -23,12 +23,13 @@ __all__ = ["join_tasks"]
 class _Tally:
     """How a join stands."""
 
-    __slots__ = ("_loop", "_plain", "begun", "count", "done", "failure", "jobs", "left", "results", "tasks")
+    __slots__ = ("_loop", "_plain", "begun", "count", "done", "failure", "jobs", "left", "looking", "results", "tasks")
 
     def __init__(self, jobs: Sequence[Job], loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
         self._plain = loop.get_task_factory() is None
         self.begun = 0
+        self.looking = True
         self.count = 0
         self.left = 0
         self.results: list[Any] = [None] * len(jobs)
@@ -43,7 +44,8 @@ class _Tally:
         self.tasks.append(self._task(None, job))
         if self.done.done():  # the others are being stopped
             self.tasks[-1].cancel()
-        else:
+        elif not self.looking:
+            self.looking = True
             self._loop.call_soon(self.look, self.count)
 
     def _task(self, index: int | None, job: Job) -> asyncio.Task[None]:
@@ -59,10 +61,16 @@ class _Tally:
 
     def look(self, count: int) -> None:
         """Called when so many tasks have had their first turn: one that did not begin was cancelled before it."""
-        if self.begun < count and not self.done.done():
+        self.looking = False
+        if self.done.done():
+            return
+        if self.begun < count:
             if self.failure is None:
                 self.failure = asyncio.CancelledError()
             self.wake()
+        elif count < self.count:  # more have been added meanwhile
+            self.looking = True
+            self._loop.call_soon(self.look, self.count)
 
     async def counted(self, index: int | None, job: Job) -> None:
         """The job, counted."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import suppress
-from typing import Any, cast
+from typing import Any, NoReturn, cast
 
 from interlock.errors import RunError
 from interlock.runtime.join import join
@@ -18,6 +18,7 @@ __all__ = [
     "abandon_all",
     "abandon_noted",
     "halt",
+    "halt_with",
     "heard",
     "joined",
     "run_all",
@@ -61,8 +62,13 @@ class Gathering:
         """Whether as many ended well as are wanted, so that the others need not."""
         return len(self.succeeded) >= self._wanted < self._count
 
-    def take(self, index: int, strand: Strand, error: Exception | None = None) -> None:
+    def take(self, index: int, error: Exception | None = None, *, ended_at: float = 0.0) -> None:
         """Note how an arm ended.
+
+        Args:
+            index: Which.
+            error: Its failure.
+            ended_at: When that was, where it was before this process; of equal ones the first to be told was.
 
         Raises:
             Exception: The arm's error, where that is to stop the others.
@@ -72,7 +78,7 @@ class Gathering:
                 self.succeeded.append(index)
             return
         self.failures[index] = error
-        self._ended[index] = strand.ended_at
+        self._ended[index] = ended_at
         if self._on_error == "fail_fast" and self._lost:
             raise error
 
@@ -96,9 +102,9 @@ class Gathering:
         except HaltSignal:
             return
         except Exception as error:
-            self.take(index, strand, error)
+            self.take(index, error, ended_at=strand.ended_at)
         else:
-            self.take(index, strand)
+            self.take(index)
             if self.enough:
                 raise _Enough
 
@@ -204,12 +210,21 @@ def heard(strand: Strand) -> None:
         )
 
 
-def halt(strand: Strand, strands: Sequence[Strand]) -> None:
+def halt_with(strand: Strand, strands: Sequence[Strand]) -> None:
     """Halt what contains strands where one of them has halted.
 
     Raises:
         HaltSignal: One has.
     """
-    if all(one.ended for one in strands):
-        return
+    for one in strands:
+        if one.index < len(one.ops):
+            halt(strand)
+
+
+def halt(strand: Strand) -> NoReturn:
+    """Halt what contains a strand that has.
+
+    Raises:
+        HaltSignal: Always.
+    """
     raise SuspendSignal if strand.execution.suspensions else PauseSignal

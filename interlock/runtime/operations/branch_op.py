@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, ClassVar, cast
 
-from interlock.runtime.operations.arms import Waiting, abandon_noted, halt, heard, joined, start_all
+from interlock.runtime.operations.arms import Waiting, abandon_noted, halt_with, heard, joined, start_all
 from interlock.runtime.operations.fork import BranchOutputs, fork_value
 from interlock.runtime.operations.parallel_op import Arm
 from interlock.runtime.run_state import Site
@@ -116,7 +116,7 @@ class BranchOp(Operation):
         return self._keyed(strand, arms, inner)
 
     def _keyed(self, strand: Strand, arms: Sequence[Arm], inner: Sequence[Strand]) -> BranchOutputs:
-        halt(strand, inner)
+        halt_with(strand, inner)
         outputs = {key: one.value for (key, _), one in zip(arms, inner, strict=True)}
         return BranchOutputs(strand.value, self.order, outputs)
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from interlock.runtime.operations.arms import Waiting, abandon_all, halt, run_all
 from interlock.runtime.operations.fork import BranchOutputs, fork_value
 from interlock.runtime.run_state import Site
-from interlock.runtime.strand import Operation, Strand, advance, drive
+from interlock.runtime.strand import Operation, Strand, advance, drive, fail, proceed
 from interlock.verdict import HaltSignal
 from interlock.workflows import DagNode
 
@@ -17,9 +17,16 @@ __all__ = ["DagOp"]
 
 class DagOp(Operation):
     """A graph run by counting down what each node still needs. A node that is ready goes on where its last need ended,
-    so only what can run beside something else gets a task."""
+    so only what can run beside something else gets a task.
 
-    __slots__ = ("_dependents", "_needs", "_roots", "_sinks", "chains_", "keys", "order")
+    Attributes:
+        chains_, keys: Of each node: its chain, and its id.
+        needs, dependents: What each takes the outputs of, and what takes its output.
+        shared: Whether several take its output.
+        roots, sinks: The nodes without needs; those whose outputs nobody needs.
+    """
+
+    __slots__ = ("chains_", "dependents", "keys", "needs", "order", "roots", "shared", "sinks")
     kind: str = "dag"
     contains: ClassVar[bool] = True
 
@@ -35,14 +42,15 @@ class DagOp(Operation):
         self.order = order
         self.chains_ = tuple(chains)
         self.keys = tuple(item.plan.id for item in node.items)
-        self._needs = tuple(item.needs for item in node.items)
-        self._sinks = node.sinks
-        self._roots = tuple(number for number, needs in enumerate(self._needs) if not needs)
-        dependents: list[list[int]] = [[] for _ in self._needs]
-        for number, needs in enumerate(self._needs):
+        self.needs = tuple(item.needs for item in node.items)
+        self.sinks = node.sinks
+        self.roots = tuple(number for number, needs in enumerate(self.needs) if not needs)
+        dependents: list[list[int]] = [[] for _ in self.needs]
+        for number, needs in enumerate(self.needs):
             for need in needs:
                 dependents[need].append(number)
-        self._dependents = tuple(map(tuple, dependents))
+        self.dependents = tuple(map(tuple, dependents))
+        self.shared = tuple(len(takers) > 1 for takers in dependents)
 
     def begin(self, strand: Strand) -> object:
         strand.enter(self)
@@ -62,7 +70,7 @@ class DagOp(Operation):
         return walk.given()
 
     def replay(self, strand: Strand, output: Any) -> None:
-        strand.value = output if len(self._sinks) == 1 else BranchOutputs(strand.value, self.order, output)
+        strand.value = output if len(self.sinks) == 1 else BranchOutputs(strand.value, self.order, output)
 
     def abandon(self, strand: Strand) -> None:
         abandon_all(strand.note)
@@ -70,38 +78,18 @@ class DagOp(Operation):
     def chains(self) -> Sequence[Sequence[Operation]]:
         return self.chains_
 
-    @property
-    def needs(self) -> Sequence[Sequence[int]]:
-        """What each node takes the outputs of."""
-        return self._needs
-
-    @property
-    def dependents(self) -> Sequence[Sequence[int]]:
-        """What takes each node's output."""
-        return self._dependents
-
-    @property
-    def roots(self) -> Sequence[int]:
-        """The nodes without needs."""
-        return self._roots
-
-    @property
-    def sinks(self) -> Sequence[int]:
-        """The nodes whose outputs nobody needs."""
-        return self._sinks
-
 
 class _Walk:
     """One time through a graph."""
 
-    __slots__ = ("_add", "_left", "_op", "_outputs", "_strand", "_strands")
+    __slots__ = ("_add", "_halted", "_left", "_op", "_outputs", "_strand")
 
     def __init__(self, op: DagOp, strand: Strand) -> None:
         self._op = op
         self._strand = strand
         self._left = [len(needs) for needs in op.needs]
         self._outputs: list[Any] = [None] * len(op.keys)
-        self._strands: list[Strand] = []
+        self._halted = False
         self._add: Callable[[Coroutine[Any, Any, Any]], object] | None = None
 
     def grow(self, add: Callable[[Coroutine[Any, Any, Any]], object]) -> None:
@@ -119,6 +107,7 @@ class _Walk:
                 try:
                     awaitable = advance(one)
                 except HaltSignal:
+                    self._halted = True
                     continue
                 if awaitable is None:
                     ready += reversed(self._ended(number, one))
@@ -131,23 +120,28 @@ class _Walk:
 
     async def worker(self, number: int, one: Strand, awaitable: Awaitable[object] | None) -> None:
         """Take a node to its end, then one that this made ready; the others of those get workers of their own."""
-        while True:
-            try:
-                if awaitable is not None:
+        alone = not self._strand.execution.joins  # in the run's own task
+        try:
+            while True:
+                if alone and awaitable is not None:
                     await drive(one, awaitable)
-            except HaltSignal:
-                return
-            ready = self._ended(number, one)
-            if not ready:
-                return
-            for further in ready[1:]:
-                self._begin(further)
-            number = ready[0]
-            one = self._strand_of(number)
-            try:
+                    awaitable = None
+                while awaitable is not None:  # the same, without a coroutine for each node
+                    try:
+                        result = await awaitable
+                    except BaseException as error:
+                        fail(one, one.ops[one.index], error)
+                    awaitable = proceed(one, result)
+                ready = self._ended(number, one)
+                if not ready:
+                    return
+                for further in ready[1:]:
+                    self._begin(further)
+                number = ready[0]
+                one = self._strand_of(number)
                 awaitable = advance(one)
-            except HaltSignal:
-                return
+        except HaltSignal:
+            self._halted = True
 
     def _begin(self, number: int) -> None:
         assert self._add is not None  # only a graph of one node has no join around it
@@ -158,6 +152,7 @@ class _Walk:
         try:
             awaitable = advance(one)
         except HaltSignal:
+            self._halted = True
             return
         await self.worker(number, one, awaitable)
 
@@ -173,30 +168,29 @@ class _Walk:
         return ready
 
     def _strand_of(self, number: int) -> Strand:
+        """The strand of a node: it is given copies of its own of what others take too."""
         op, outputs = self._op, self._outputs
-        needs = op.needs[number]
+        needs, shared, keys = op.needs[number], op.shared, op.keys
         value: Any
-        if not needs:
-            value = self._copy(self._strand.value, number, len(op.roots))
-        elif len(needs) == 1:
-            value = self._copy(outputs[needs[0]], number, len(op.dependents[needs[0]]))
+        if len(needs) > 1:
+            value = BranchOutputs(self._strand.value, op.order)
+            for need in needs:
+                output = outputs[need]
+                value[keys[need]] = fork_value(output, keys[number], op.path) if shared[need] else output
+        elif needs:
+            value = outputs[needs[0]]
+            if shared[needs[0]]:
+                value = fork_value(value, keys[number], op.path)
         else:
-            value = BranchOutputs(
-                self._strand.value,
-                op.order,
-                {op.keys[need]: self._copy(outputs[need], number, len(op.dependents[need])) for need in needs},
-            )
-        one = self._strand.inner(op.chains_[number], value)
-        self._strands.append(one)
-        return one
-
-    def _copy(self, value: Any, number: int, takers: int) -> Any:
-        """What flows along an edge: a copy of its own where others take it too."""
-        return value if takers == 1 else fork_value(value, self._op.keys[number], self._op.path)
+            value = self._strand.value
+            if len(op.roots) > 1:
+                value = fork_value(value, keys[number], op.path)
+        return self._strand.inner(op.chains_[number], value)
 
     def given(self) -> Any:
         """What the graph gives."""
-        halt(self._strand, self._strands)
+        if self._halted:
+            halt(self._strand)
         op = self._op
         if len(op.sinks) == 1:
             return self._outputs[op.sinks[0]]

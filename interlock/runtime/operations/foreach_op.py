@@ -64,6 +64,8 @@ class ForeachOp(Operation):
     def _begin(self, strand: Strand, width: object) -> object:
         if not isinstance(width, int) or isinstance(width, bool) or width < 1:
             raise RunError(f"{self.path!r}: concurrency must be a whole number, at least 1, not {width!r}")
+        if width == 1 and not isinstance(self._concurrency, int):
+            strand.execution.state.in_turn(self.body[0].site[-1][0], strand.at)
         window = _Window(self, strand)
         waiting = window.start(width)
         if not waiting:
@@ -180,7 +182,8 @@ class _Window:
     def given(self) -> list[Any]:
         """What the list gives, once all its items have ended."""
         self._gathering.settle()
-        halt(self._strand, self._halted)
+        if self._halted:
+            halt(self._strand)
         for index, error in self._gathering.failures.items():
             self._outputs[index] = StepError(self._op.body_id, error)
         return self._outputs
@@ -193,7 +196,7 @@ class _Window:
         self._tell(one)
 
     def _failed(self, index: int, one: Strand, error: Exception) -> None:
-        self._gathering.take(index, one, error)
+        self._gathering.take(index, error, ended_at=one.ended_at)
         self._tell(one)
 
     def _tell(self, one: Strand) -> None:

@@ -11,6 +11,8 @@ from interlock.errors import RunError
 
 __all__ = ["BranchOutputs", "fork_value"]
 
+_NONE: Mapping[str, Any] = {}
+_PLAIN = frozenset({bool, float, int, str, type(None)})
 _SHARED = (type(None), bool, int, float, complex, str, bytes, Enum, type)
 
 
@@ -19,7 +21,7 @@ class BranchOutputs(dict[str, Any]):
 
     __slots__ = ("base", "order")
 
-    def __init__(self, base: object, order: tuple[int, ...], outputs: Mapping[str, Any]) -> None:
+    def __init__(self, base: object, order: tuple[int, ...], outputs: Mapping[str, Any] = _NONE) -> None:
         super().__init__(outputs)
         self.base = base
         self.order = order
@@ -44,7 +46,7 @@ def fork_value(value: Any, branch: str, path: str, *, share: bool = False) -> An
     Raises:
         RunError: It cannot be copied.
     """
-    if isinstance(value, _SHARED):
+    if type(value) in _PLAIN or isinstance(value, _SHARED):
         return value
     fork = getattr(value, "fork", None)
     if callable(fork):

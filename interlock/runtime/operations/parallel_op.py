@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
-from interlock.runtime.operations.arms import Gathering, Waiting, abandon_all, halt, joined, run_all, start_all
+from interlock.runtime.operations.arms import Gathering, Waiting, abandon_all, halt_with, joined, run_all, start_all
 from interlock.runtime.operations.fork import BranchOutputs, fork_value
 from interlock.runtime.run_state import Site
 from interlock.runtime.strand import Operation, Strand, advance
@@ -62,7 +62,7 @@ class ParallelOp(Operation):
         return self._keyed(strand, inner)
 
     def _keyed(self, strand: Strand, inner: Sequence[Strand]) -> BranchOutputs:
-        halt(strand, inner)
+        halt_with(strand, inner)
         outputs = {key: one.value for (key, _), one in zip(self.arms, inner, strict=True)}
         return BranchOutputs(strand.value, self.order, outputs)
 
@@ -93,10 +93,10 @@ class SelectiveParallelOp(ParallelOp):
                 except HaltSignal:
                     continue
                 except Exception as error:
-                    gathering.take(index, one, error)
+                    gathering.take(index, error, ended_at=one.ended_at)
                     continue
                 if awaitable is None:
-                    gathering.take(index, one)
+                    gathering.take(index)
                     if gathering.enough:
                         break
                 else:
@@ -133,7 +133,7 @@ class SelectiveParallelOp(ParallelOp):
         given = [*gathering.succeeded, *(gathering.failures if self._on_error == "collect" else ())]
         if not gathering.enough:
             gathering.settle()
-            halt(strand, [one for index, one in enumerate(inner) if index not in gathering.failures])
+            halt_with(strand, [one for index, one in enumerate(inner) if index not in gathering.failures])
         outputs: dict[str, Any] = {}
         for index in sorted(given):
             failure = gathering.failures.get(index)
