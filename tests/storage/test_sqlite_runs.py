@@ -204,15 +204,27 @@ async def test_an_append_whose_scope_is_cancelled_waits_until_it_is_made(path: P
     store = SQLiteRunStore(path)
     await store.append("r", 0, [_start()])
     other, undo = _turn_taken(store)
-    writing = threading.Event()
+    writing, left = threading.Event(), threading.Event()
     store._file.use(lambda c: c.set_trace_callback(lambda s: writing.set() if s.startswith("BEGIN IMM") else None))
+
+    async def append() -> None:
+        try:
+            await store.append("r", 1, [_row(), _row()])
+        finally:
+            left.set()
+
     async with anyio.create_task_group() as tasks:
-        tasks.start_soon(store.append, "r", 1, [_row(), _row()])
+        tasks.start_soon(append)
         while not writing.is_set():
             await anyio.lowlevel.checkpoint()
         tasks.cancel_scope.cancel()
+        with anyio.CancelScope(shield=True):
+            for _ in range(10):
+                await anyio.lowlevel.checkpoint()
+        assert not left.is_set()
         other.execute(undo)
         other.close()
+    assert left.is_set()
     assert len(await store.read("r")) == 3
 
 

@@ -393,10 +393,20 @@ def test_a_value_nested_too_deep_is_refused_and_one_nearly_so_is_not() -> None:
             made = [made]
         return made
 
-    assert _back(nested(149)) == nested(149)
-    with pytest.raises(UnrecordableValue, match=r"is nested more than 150 deep") as caught:
-        ValueCodec().encode(nested(1_000))
-    assert len(caught.value.place) < 100
+    assert _back(nested(150)) == nested(150)
+    for depth in (151, 1_000):
+        with pytest.raises(UnrecordableValue, match=r"is nested more than 150 deep") as caught:
+            ValueCodec().encode(nested(depth))
+        assert len(caught.value.place) < 100
+    box: object = None
+    for _ in range(75):
+        box = shop.Box({1: box})
+    with pytest.raises(UnrecordableValue, match=r"is nested more than 150 deep"):
+        ValueCodec().encode(box)
+    box = None
+    for _ in range(30):
+        box = shop.Box({1: box})
+    assert _back(box) == box
 
 
 # What cannot be read
