@@ -136,8 +136,7 @@ class MermaidChart:
         """The whole chart."""
         lines = ["flowchart TD", *self._lines, *(f"    {line}" for line in (*self._edges, *self._styles()))]
         if self._heading is not None:
-            # A text between double quotes in YAML: what JSON escapes, YAML reads.
-            lines = ["---", f"title: {json.dumps(self._heading, ensure_ascii=False)}", "---", *lines]
+            lines = ["---", f"title: {_title_text(self._heading)}", "---", *lines]
         return "\n".join(lines)
 
     def _styles(self) -> Generator[str]:
@@ -217,6 +216,15 @@ def _class(name: str) -> str:
     colours = STATUS_COLOURS[cast("MarkStatus", name)]
     dashed = ",stroke-dasharray:4 3" if colours.dashed else ""
     return f"fill:{colours.fill},stroke:{colours.line},color:#1f2328{dashed}"
+
+
+def _title_text(text: str) -> str:
+    """A text between double quotes in YAML: what JSON escapes, YAML reads.
+
+    Mermaid cleans a title as if it were HTML, but shows it as text; so a ``<`` can only be shown by one like it.
+    """
+    shown = re.sub(r"ﬂ(?=°)|¶(?=ß)", rf"\g<0>{_JOINER}", text).replace("<", "‹")
+    return json.dumps(shown, ensure_ascii=False)
 
 
 _JOINER = "\N{WORD JOINER}"

@@ -227,11 +227,15 @@ class Rendered:
         nodes: The lines of text in each node, by its id in the source.
         frames: The title of each subgraph.
         edges: Pairs of such ids.
+        labels: What stands on edges.
+        title: What stands above all.
     """
 
     nodes: dict[str, list[str]]
     frames: dict[str, str]
     edges: set[tuple[str, str]]
+    labels: list[str]
+    title: str
 
     def in_order(self) -> list[str]:
         """The ids of the nodes in the order in which the source declares them."""
@@ -245,6 +249,8 @@ def rendered(source: str) -> Rendered:
     nodes: dict[str, list[str]] = {}
     frames: dict[str, str] = {}
     edges: set[tuple[str, str]] = set()
+    labels: list[str] = []
+    title = ""
     for element in root.iter():
         classes = (element.get("class") or "").split()
         if "node" in classes:
@@ -256,7 +262,11 @@ def rendered(source: str) -> Rendered:
         elif (edge := element.get("data-id") or "").startswith("L_"):
             _, source_id, target_id, _ = edge.split("_")
             edges.add((source_id, target_id))
-    return Rendered(nodes, frames, edges)
+            if element.tag.endswith("}g") and any(line := list(_lines(element))):
+                labels.append(" ".join(line))
+        elif "flowchartTitleText" in classes:
+            title = (element.text or "").replace(WORD_JOINER, "")
+    return Rendered(nodes, frames, edges, labels, title)
 
 
 def _lines(element: ET.Element) -> Iterator[str]:

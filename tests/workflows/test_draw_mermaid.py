@@ -9,10 +9,10 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from interlock.steps import Step
-from interlock.workflows import ParallelNode, Plan, StepNode, Workflow, create_workflow
+from interlock.workflows import Failed, ParallelNode, Plan, StepNode, StepRecord, Workflow, create_workflow
 from interlock.workflows.draw_mermaid import MermaidChart, escaped
 from interlock.workflows.labels import printable, shortened
-from tests.workflows.drawn import HOSTILE, WORD_JOINER, function_step, named, rendered, workflows
+from tests.workflows.drawn import HOSTILE, WORD_JOINER, function_step, holds, named, rendered, workflows
 
 
 class GuardStep(Step[Any, Any]):
@@ -54,6 +54,82 @@ def test_step_processor_map_merge_and_join_have_shapes_of_their_own() -> None:
     ).commit()
     boxes = re.findall(r"^ +n\d+(\W+)\"", workflow.to_mermaid(), re.MULTILINE)
     assert set(boxes) == {"{{", "((", "[\\", "[", "(["}
+
+
+def test_a_branch_is_a_diamond_with_a_labelled_arrow_to_each_arm_and_past_them() -> None:
+    a, b = function_step("a"), function_step("b")
+    workflow = create_workflow(id="w").branch([(holds, a)]).then(b).commit()
+    assert workflow.to_mermaid() == "\n".join(
+        (
+            "flowchart TD",
+            '    n1{"branch"}',
+            '    n2["a"]',
+            '    n3["b"]',
+            '    n1 -->|"holds"| n2',
+            "    n2 --> n3",
+            '    n1 -->|"none"| n3',
+        )
+    )
+
+
+def test_a_loop_is_a_frame_with_a_dotted_arrow_back_and_a_foreach_a_frame() -> None:
+    inner = create_workflow(id="inner").then(function_step("a")).then(function_step("b")).commit()
+    workflow = create_workflow(id="w").do_while(inner, holds).foreach(function_step("c"), concurrency=2).commit()
+    source = workflow.to_mermaid()
+    assert 'n2 -.->|"while holds"| n1' in source
+    drawing = rendered(source)
+    assert {"do-while", "inner", "foreach: each item, 2 at once"} == set(drawing.frames.values())
+    assert drawing.edges == {("n1", "n2"), ("n2", "n1"), ("n2", "n3")}
+
+
+def test_a_dag_is_a_frame_with_its_edges() -> None:
+    a, b, c = (function_step(id_) for id_ in "abc")
+    source = create_workflow(id="w").dag({a: [], b: [a], c: [a, b]}).map(named).commit().to_mermaid()
+    drawing = rendered(source)
+    assert set(drawing.frames.values()) == {"dag"}
+    assert drawing.edges == {("n1", "n2"), ("n1", "n3"), ("n2", "n3"), ("n3", "n4")}
+
+
+def test_a_run_colours_nodes_says_why_and_makes_ways_not_taken_faint() -> None:
+    a, b = function_step("a"), function_step("b")
+    workflow = create_workflow(id="w").branch([(holds, a), (holds, b)]).commit()
+    error = ValueError('no "b" <here>')
+    steps = [
+        StepRecord("branch", "branch", "failed", 1, duration=0.5, chosen=["b"]),
+        StepRecord("b", "b", "failed", 1, error=error, duration=0.5),
+    ]
+    source = workflow.to_mermaid(run=Failed(error, run_id="r1", steps=steps))
+    assert source.startswith('---\ntitle: "✗ failed · run r1 · ValueError: no \\"b\\" ‹here>"\n---\nflowchart TD\n')
+    assert "class n1,n3 failed" in source
+    assert "class n2 not-run" in source
+    assert "linkStyle 0 opacity:0.35" in source
+    drawing = rendered(source)
+    assert drawing.nodes["n3"] == ["b", "✗ failed · 500 ms", 'ValueError: no "b" <here>']
+    assert drawing.nodes["n2"] == ["a", "not run"]
+    assert drawing.title == '✗ failed · run r1 · ValueError: no "b" ‹here>'
+
+
+def test_a_hostile_heading_is_shown_as_it_is_but_for_an_angle_bracket() -> None:
+    workflow = create_workflow(id="w").then(function_step("a")).commit()
+    text = "\" ' <b> #35; &amp; ﬂ°°65¶ß \\n %%{init:{}}%% --- $$x$$ `x` **x** fa:fa-user \u202eabc \x00 : | - ]"
+    heading = rendered(workflow.to_mermaid(run=Failed(ValueError(text)))).title
+    assert heading == f"✗ failed · ValueError: {printable(text)}".replace("<", "‹")
+
+
+def test_hostile_conditions_are_shown_as_they_are() -> None:
+    def condition(name: str) -> Any:
+        def asked(ctx: object) -> bool:
+            return True
+
+        asked.__name__ = name
+        return asked
+
+    texts = ("end", '"]', "|", "a|b", "`x`", "<b>", "#35;", "&lt;b&gt;", "-->", "$$x$$", "fa:fa-user", "ﬂ°°65¶ß", "\\n")
+    arms = [(condition(text), function_step(f"s{number}")) for number, text in enumerate(texts)]
+    workflow = create_workflow(id="w").branch(arms, otherwise=function_step("last")).commit()
+    drawing = rendered(workflow.to_mermaid())
+    shown = [label for label in drawing.labels if label != "otherwise"]
+    assert sorted(shown) == sorted(printable(text) for text in texts)
 
 
 def test_an_arm_that_does_nothing_is_dimmed() -> None:
@@ -133,7 +209,8 @@ def test_mermaid_draws_the_nodes_and_edges_of_the_networkx_graph(workflow: Workf
     described = [" ".join(drawing.nodes[id_][1:]) for id_ in order]
     assert described == [_cut(node["description"]) for node in graph.nodes.values()]
     path = dict(zip(order, graph.nodes, strict=True))
-    assert {(path[source], path[target]) for source, target in drawing.edges} == set(graph.edges)
+    back = {edge[:2] for edge in graph.graph["back_edges"]}
+    assert {(path[source], path[target]) for source, target in drawing.edges} == set(graph.edges) | back
 
 
 def _cut(description: str | None) -> str:

@@ -12,7 +12,7 @@ from hypothesis import given
 from interlock.schema import UNSET
 from interlock.steps import StepContext, step
 from interlock.workflows import Workflow, create_workflow
-from tests.workflows.drawn import function_step, workflows
+from tests.workflows.drawn import function_step, holds, workflows
 
 
 @step
@@ -45,7 +45,25 @@ def test_the_graph_carries_what_the_workflow_says_of_itself() -> None:
         "description": "Counts.",
         "input_schema": str,
         "output_schema": int,
+        "back_edges": (),
     }
+
+
+def test_edges_out_of_a_branch_carry_its_conditions() -> None:
+    a, b = function_step("a"), function_step("b")
+    graph = create_workflow(id="w").branch([(holds, a)]).then(b).commit().to_networkx()
+    assert graph.nodes["branch"]["kind"] == "branch"
+    assert dict(graph.edges) == {
+        ("branch", "a"): {"kind": "arm", "label": "holds"},
+        ("a", "b"): {"kind": "next", "label": ""},
+        ("branch", "b"): {"kind": "past", "label": "none"},
+    }
+
+
+def test_the_ways_back_of_loops_are_no_edges_but_told_apart() -> None:
+    graph = create_workflow(id="w").do_while(function_step("a"), holds).then(function_step("b")).commit().to_networkx()
+    assert list(graph.edges) == [("a", "b")]
+    assert graph.graph["back_edges"] == (("a", "a", "while holds"),)
 
 
 def test_a_nested_step_is_a_node_under_its_path() -> None:
@@ -60,8 +78,8 @@ def test_a_nested_step_is_a_node_under_its_path() -> None:
 def test_there_is_never_a_cycle_and_never_a_loose_end(workflow: Workflow[Any, Any]) -> None:
     graph = workflow.to_networkx()
     assert nx.is_directed_acyclic_graph(graph)
-    if all(len(layer) == 1 for layer in nx.topological_generations(graph)):
-        assert graph.number_of_edges() == graph.number_of_nodes() - 1
+    for source, target, _ in graph.graph["back_edges"]:
+        assert source == target or nx.has_path(graph, target, source)
     if len(workflow.plan.nodes) > 1:
         assert nx.is_weakly_connected(graph)
 
@@ -71,7 +89,7 @@ def test_networkx_is_imported_only_when_the_graph_is_asked_for() -> None:
 import sys
 from interlock.workflows import create_workflow
 workflow = create_workflow(id="w").map(lambda ctx: ctx.input).commit()
-workflow.to_json(), workflow.to_text(), workflow.to_mermaid()
+workflow.to_json(), workflow.to_text(), workflow.to_mermaid(), workflow.to_svg(), workflow.to_dot()
 assert "networkx" not in sys.modules
 workflow.to_networkx()
 assert "networkx" in sys.modules
