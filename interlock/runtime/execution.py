@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
+import copy
+from collections.abc import Awaitable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from interlock.ids import new_id
@@ -17,6 +18,7 @@ from interlock.workflows.outcome import Suspension
 if TYPE_CHECKING:
     from interlock.runtime.entry import Entry
     from interlock.runtime.journal.tape import Tape
+    from interlock.runtime.strand import Operation
 
 __all__ = ["Execution"]
 
@@ -69,7 +71,7 @@ class Execution:
         self.states = states if states is not None else {}
         self._checks = checks
         self.tape = tape
-        self.entries: list[Entry] = []
+        self.entries: list[Entry] = [] if tape is None else tape.entries_before()
         self.joins = 0
         self.waiting = False
         self.suspensions: list[Suspension] = []
@@ -129,9 +131,29 @@ class Execution:
         if self.tape is not None:
             self.tape.written(turn, name, value)
 
+    def stop_waiting(self, op: Operation, at: tuple[int, ...]) -> None:
+        """Note that what still waits inside of an operation need not, because the operation has ended without it."""
+        paths = set(_paths_in(op))
+        for place, entry in enumerate(self.entries):
+            waits = entry.notes.suspension if entry.notes is not None and entry.status == "suspended" else None
+            if waits is None or entry.op.path not in paths or entry.at[: len(at)] != at:
+                continue
+            self.suspensions = [one for one in self.suspensions if one.token != waits.token]
+            ended = self.entries[place] = copy.copy(entry)  # what was told of it before stays as it was told
+            ended.status = "canceled"
+            if self.tape is not None:
+                self.tape.stopped_waiting(ended)
+
     def suspend(self, turn: Turn, signal: SuspendSignal) -> None:
         """Note that a step waits to be resumed."""
         index = turn.at[-1] - 1 if turn.at else None
         made = Suspension(turn.op.step_id, turn.op.path, signal.label, signal.payload, new_id("wait"), index)
         turn.noted().suspension = made
         self.suspensions.append(made)
+
+
+def _paths_in(op: Operation) -> Iterator[str]:
+    for chain in op.chains():
+        for inner in chain:
+            yield inner.path
+            yield from _paths_in(inner)

@@ -76,7 +76,7 @@ class History:
         self.tripwire: Tripwire | None = None
         self.started_at = rows[0].time if rows else 0.0
         self.updated_at = self.started_at
-        self._by_key: dict[Key, Entry] = {}
+        self._places: dict[Key, int] = {}
         self._finish: Mapping[str, Any] = {}
         for row in rows:
             self._take(row, form.data(row))
@@ -86,7 +86,7 @@ class History:
         """What waits to be resumed."""
         return [
             entry.notes.suspension
-            for entry in self._by_key.values()
+            for entry in self._current()
             if entry.status == "suspended" and entry.notes is not None and entry.notes.suspension is not None
         ]
 
@@ -97,14 +97,14 @@ class History:
 
     def past(self) -> Past:
         """The same for a run that goes on."""
-        past = Past(self._by_key.values(), self.tripwire)
+        past = Past(self.entries, self.tripwire)
         if self.parent is not None and "input" in self.parent:
             past.given[(self.parent["step"], tuple(self.parent["at"]))] = self.parent["input"]
         return past
 
     def outcome(self) -> Outcome[Any] | Paused | None:
         """How it ended or why it stands still; None while it is running, or where its process died."""
-        told = {
+        told: dict[str, Any] = {
             "run_id": self.run_id,
             "steps": self.steps,
             "state": self._finish.get("state", {}),
@@ -170,23 +170,27 @@ class History:
             case _:  # what a step wrote, progress, values of the state: for readers only
                 pass
 
+    def _current(self) -> list[Entry]:
+        """What each turn did; without the attempts that another was made after."""
+        return [self.entries[place] for place in self._places.values()]
+
     def _entry(self, key: Key, row: JournalRow) -> Entry:
         """What is known of a turn; a row without a start before it makes one."""
-        if key not in self._by_key:
+        if key not in self._places:
             self._start(key, row, {})
-        return self._by_key[key]
+        return self.entries[self._places[key]]
 
     def _start(self, key: Key, row: JournalRow, data: Mapping[str, Any]) -> None:
-        before = self._by_key.get(key)
         entry = Entry(_StoredPlace(row.path, data.get("kind", "")), data.get("input"), row.at)
         entry.status = "unfinished"
-        if before is not None and before.status not in ("success", "failed", "bailed"):
-            entry.notes = before.notes
-            self.entries[self.entries.index(before)] = entry
-        else:
-            self.entries.append(entry)
         entry.began = perf_counter() - (time() - row.time)
-        self._by_key[key] = entry
+        place = self._places.get(key)
+        if place is None:
+            self._places[key] = len(self.entries)
+            self.entries.append(entry)
+            return
+        entry.notes = self.entries[place].notes
+        self.entries[place] = entry
 
     def _result(self, entry: Entry, data: Mapping[str, Any]) -> None:
         entry.status = data["status"]
@@ -210,7 +214,7 @@ class History:
         )
 
     def _resume(self, data: Mapping[str, Any]) -> None:
-        for entry in self._by_key.values():
+        for entry in self._current():
             notes = entry.notes
             if notes is not None and notes.suspension is not None and notes.suspension.token == data["token"]:
                 self.answered[data["token"]] = notes.suspension
@@ -222,8 +226,8 @@ class History:
         entry.noted().attempts = data["attempt"] + 1
         entry.error = data.get("error")
         path, at = entry.op.path, entry.at
-        for key in [k for k in self._by_key if k[0].startswith(f"{path}/") and k[1][: len(at)] == at]:
-            del self._by_key[key]
+        for key in [k for k in self._places if k[0].startswith(f"{path}/") and k[1][: len(at)] == at]:
+            self.entries[self._places.pop(key)].noted().stale = True
 
 
 class RunHistory:

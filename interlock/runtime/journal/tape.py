@@ -7,10 +7,11 @@ and what begins may have to wait, until the journal knows of it or a slow reader
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from time import time
-from typing import Any
+from typing import Any, Final
 
+from interlock.errors import UnrecordableValue
 from interlock.runtime.entry import REPLAYED, Entry
 from interlock.runtime.journal.past import Past
 from interlock.runtime.journal.reader import EventBuffer
@@ -21,6 +22,12 @@ from interlock.verdict import AbortSignal, BailSignal, HaltSignal, PauseSignal, 
 from interlock.workflows.events import Event, EventType
 
 __all__ = ["Tape"]
+
+_SETTLED: Final = ("success", "failed")
+"""How what contains others ends where nothing of it runs again."""
+
+_STANDING: Final = ("success", "failed", "bailed", "suspended")
+"""The same of what contains none: it does not run again for now."""
 
 
 class Tape:
@@ -56,6 +63,7 @@ class Tape:
         self._writer = writer
         self._buffer = buffer
         self._steps = steps
+        self._known_inside: dict[Operation, Mapping[str, tuple[Operation, bool]]] = {}
 
     def note(self, kind: EventType, data: Mapping[str, Any], path: str = "", at: tuple[int, ...] = ()) -> None:
         """Tell of something.
@@ -70,26 +78,27 @@ class Tape:
         if self._buffer is not None:
             self._buffer.add(event)
 
+    def entries_before(self) -> list[Entry]:
+        """What is known of the run's turns from before, in the order in which they started."""
+        return [] if self._past is None else list(self._past.entries)
+
     def begin(self, op: Operation, strand: Strand) -> object:
         """Begin an operation, unless it ran before: :meth:`Operation.begin` of a watched run."""
         strand.begun = False
+        known: Entry | None = None
         past = self._past
-        known = None if past is None else past.known(op.path, strand.at)
-        if past is not None and past.given:
-            strand.value = past.given.get((op.path, strand.at), strand.value)
-        if op.contains:
-            if known is None:
-                self.note("step-start", {"input": strand.value, "kind": op.kind}, op.path, strand.at)
-        else:
-            if known is not None and known.status in ("success", "failed", "bailed", "suspended"):
-                return self._replayed(op, strand, known)
-            if strand.past_only:
-                raise HaltSignal
-            if self._steps is not None and op.is_step:
-                if not self._steps:
-                    self.ready.append(op.path)
-                    raise PauseSignal
-                self._steps -= 1
+        if past is not None:
+            known = past.known(op.path, strand.at)
+            if past.given:
+                strand.value = past.given.get((op.path, strand.at), strand.value)
+            if known is not None and known.status in (_SETTLED if op.contains else _STANDING):
+                return self._replayed(past, op, strand, known)
+        if self._steps is not None and op.is_step:
+            if not self._steps:
+                self.ready.append(op.path)
+                raise PauseSignal
+            self._steps -= 1
+        if known is None or not op.contains:
             self.note("step-start", {"input": strand.value, "kind": op.kind}, op.path, strand.at)
         if (self._writer is not None and op.is_step) or (self._buffer is not None and self._buffer.full):
             return self._held(op, strand)
@@ -115,61 +124,81 @@ class Tape:
             return await result  # type: ignore[misc]  # pyright: ignore[reportGeneralTypeIssues]
         return result
 
-    def _replayed(self, op: Operation, strand: Strand, known: Entry) -> object:
-        """Take in what an operation did before.
+    def _replayed(self, past: Past, op: Operation, strand: Strand, known: Entry) -> object:
+        """Take in what an operation did before, and what ran inside of it.
 
         Raises:
             BaseException: It failed, bailed or still waits.
         """
         strand.begun = True
         strand.entry = known
-        known.op = op
-        notes = known.noted()
-        notes.replayed = True
-        execution = strand.execution
-        execution.entries.append(known)
+        _taken_over(known, op, strand)
+        if op.contains:
+            inside = self._inside(op)
+            elsewhere = strand.execution.scope(None)
+            for entry in past.inside(inside, strand.at):
+                inner, same_scope = inside[entry.op.path]
+                _taken_over(entry, inner, strand)
+                if entry.status == "success":
+                    scratch = Strand((), entry.input, strand.execution, strand.run if same_scope else elsewhere)
+                    scratch.entry = entry
+                    inner.replay(scratch, entry.output)
         match known.status:
             case "failed" if known.error is not None:
                 raise known.error
             case "bailed":
                 raise strand.run.bail(known.output)
             case "suspended":
-                execution.suspensions.append(notes.suspension)
+                strand.execution.suspensions.append(known.noted().suspension)
                 raise SuspendSignal
             case _:
-                if notes.deltas:
-                    execution.state.claim(known, op.site, notes.deltas)
                 op.replay(strand, known.output)
                 return REPLAYED
 
+    def _inside(self, op: Operation) -> Mapping[str, tuple[Operation, bool]]:
+        """What an operation runs, by path, and whether that shares the scope which the operation stands in."""
+        if op not in self._known_inside:
+            self._known_inside[op] = dict(_operations_in(op, same_scope=op.step is None))
+        return self._known_inside[op]
+
     def entered(self, strand: Strand, entry: Entry) -> None:
-        """Give an operation that begins what is known of it from before."""
-        known = None if self._past is None else self._past.known(entry.op.path, entry.at)
-        if known is None or known.notes is None:
+        """Give an operation that begins what is known of it from before, and its entry the place that it had."""
+        past = self._past
+        place = None if past is None else past.place(entry.op.path, entry.at)
+        if past is None or place is None:
             return
-        old, notes = known.notes, TurnNotes()
+        entries = strand.execution.entries
+        entries.pop()
+        entries[place] = entry
+        old = past.entries[place].notes
+        if old is None:
+            return
+        notes = entry.notes = TurnNotes()
         notes.attempts = old.attempts
         notes.resume_data = old.resume_data
         notes.chosen = old.chosen
         notes.answers = list(old.answers)
         notes.until = old.until
-        entry.notes = notes
-        if entry.op.contains and known.status == "success":
-            notes.replayed = True
-            entry.began, entry.duration = known.began, known.duration
 
     def ended(self, op: Operation, strand: Strand) -> None:
-        """Tell that an operation has ended well."""
+        """Tell that an operation has ended well.
+
+        Raises:
+            UnrecordableValue: The journal cannot hold what it gave.
+        """
         entry = strand.entry
-        if entry.replayed:
-            return
         data: dict[str, Any] = {"status": "success", "output": entry.output, "duration": entry.duration}
-        self._result(op, entry, data)
+        try:
+            self._result(op, entry, data)
+        except UnrecordableValue:
+            if entry.notes is not None and entry.notes.deltas:
+                strand.execution.state.revert(entry)
+            raise
 
     def failed(self, op: Operation, strand: Strand, told: BaseException) -> None:
         """Tell that an operation has ended in another way."""
         entry = strand.entry
-        if entry.replayed and not op.contains:
+        if entry.replayed:
             return
         if isinstance(told, SuspendSignal) and not op.contains:
             self._suspended(entry)
@@ -192,6 +221,8 @@ class Tape:
         """Tell that an operation will not go on, because nobody waits for it any more."""
         if not strand.begun:
             strand.enter(op).noted().attempts -= 1
+        if op.contains and strand.execution.suspensions:
+            strand.execution.stop_waiting(op, strand.at)
         self._result(op, strand.entry, {"status": strand.entry.status, "duration": strand.entry.duration})
 
     def _result(self, op: Operation, entry: Entry, data: dict[str, Any]) -> None:
@@ -212,13 +243,20 @@ class Tape:
             data = {"token": waits.token, "label": waits.label, "payload": waits.payload, "index": waits.index}
             self.note("step-suspended", data, entry.op.path, entry.at)
 
+    def stopped_waiting(self, entry: Entry) -> None:
+        """Tell that a step that waited need not any more."""
+        data = {"status": "canceled", "duration": entry.duration, "attempts": entry.noted().attempts}
+        self.note("step-result", data, entry.op.path, entry.at)
+
     def written(self, turn: Turn, name: str, value: object) -> None:
         """Tell what a step wrote."""
         self.note("step-output", {"name": name, "value": value}, turn.op.path, turn.at)
 
     def retries(self, entry: Entry, delay: float) -> None:
         """Tell that a step is tried again."""
-        data = {"attempt": entry.noted().attempts - 1, "error": entry.error, "delay": delay}
+        if self._past is not None and entry.op.contains:
+            self._past.forget(entry.op.path, entry.at)
+        data = {"attempt": entry.noted().attempts, "error": entry.error, "delay": delay}
         self.note("step-retry", data, entry.op.path, entry.at)
 
     def branch_chosen(self, entry: Entry, chosen: tuple[str, ...]) -> None:
@@ -227,8 +265,7 @@ class Tape:
 
     def foreach_progress(self, entry: Entry, done: int, total: int) -> None:
         """Tell that an item has ended."""
-        if not entry.replayed:
-            self.note("foreach-progress", {"done": done, "total": total}, entry.op.path, entry.at)
+        self.note("foreach-progress", {"done": done, "total": total}, entry.op.path, entry.at)
 
     def loop_progress(self, entry: Entry, iteration: int, again: bool) -> None:
         """Tell what a loop's condition said."""
@@ -241,3 +278,19 @@ class Tape:
     def state_changed(self, entry: Entry, changed: Mapping[str, object]) -> None:
         """Tell of new values in the run's state."""
         self.note("state-changed", {"state": changed}, entry.op.path, entry.at)
+
+
+def _taken_over(entry: Entry, op: Operation, strand: Strand) -> None:
+    """Note that an entry from before counts, and that its step has had its say on the run's state."""
+    entry.op = op
+    notes = entry.noted()
+    notes.replayed = True
+    if notes.deltas and entry.status == "success":
+        strand.execution.state.claim(entry, op.site, notes.deltas)
+
+
+def _operations_in(op: Operation, *, same_scope: bool) -> Iterator[tuple[str, tuple[Operation, bool]]]:
+    for chain in op.chains():
+        for inner in chain:
+            yield inner.path, (inner, same_scope)
+            yield from _operations_in(inner, same_scope=same_scope and inner.step is None)
