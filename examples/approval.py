@@ -103,9 +103,10 @@ workflow = (
 
 
 def note(ctx: StepContext[Refund], what: str) -> None:
-    """Write a line into the books. Which file they are, the caller said; the journal remembers it."""
-    with Path(str(ctx.request_context["books"])).open("a", encoding="utf-8") as books:
-        books.write(f"{what}\n")
+    """Write a line into the books, if the caller said which file they are; the journal remembers that."""
+    if "books" in ctx.request_context:
+        with Path(str(ctx.request_context["books"])).open("a", encoding="utf-8") as books:
+            books.write(f"{what}\n")
 
 
 # The first process.

@@ -97,23 +97,23 @@ def is_refund(ctx: StepContext[Case]) -> bool:
 
 def page(ctx: StepContext[Case]) -> Case:
     """Wake somebody."""
-    ctx.set_state(notes=f"paged the desk: {ctx.input['subject']}")
+    ctx.set_state(notes=f"paged the duty officer: {ctx.input['subject']}")
     return ctx.input
 
 
 def escalate(ctx: StepContext[Case]) -> Case:
-    """To the desk."""
-    return {**ctx.input, "queue": "desk"}
+    """To somebody who answers now."""
+    return {**ctx.input, "queue": "duty officer"}
 
 
 def to_billing(ctx: StepContext[Case]) -> Case:
     """To those who pay."""
-    return {**ctx.input, "queue": "billing"}
+    return {**ctx.input, "queue": "billing team"}
 
 
 def to_inbox(ctx: StepContext[Case]) -> Case:
-    """To whoever has time."""
-    return {**ctx.input, "queue": "inbox"}
+    """To those who have time."""
+    return {**ctx.input, "queue": "support team"}
 
 
 # 3. An answer is put together: each step waits for just those that it needs.
@@ -128,7 +128,7 @@ def topic(ctx: StepContext[Case]) -> str:
 @step
 def opening(ctx: StepContext[Case]) -> str:
     """Who answers."""
-    return f"The {ctx.input['queue']} has your ticket."
+    return f"Our {ctx.input['queue']} has your ticket."
 
 
 @step
@@ -142,7 +142,9 @@ async def draft(ctx: StepContext[dict[str, str]]) -> str:
     """The answer."""
     await anyio.lowlevel.checkpoint()  # a model would take its time here
     known = [ctx.output_of(customer), ctx.input["opening"], ctx.input["article"]]
-    return " ".join([*known, "Call 555-0100 or 555-0199.", "We are there all day.", "Do tell us how you like it."])
+    return " ".join(
+        [*known, "Call 555-0100 or 555-0199.", "We are there all day.", "We like to read you.", "Ciao."]
+    )
 
 
 # 4. It is worked on until it will do, and sent to everybody who follows the ticket.
