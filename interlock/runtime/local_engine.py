@@ -14,7 +14,7 @@ from interlock.runtime.stored_run import StoredRun
 from interlock.runtime.turnstile import Turnstile
 from interlock.storage import RunStore
 from interlock.workflows import Workflow
-from interlock.workflows.outcome import Outcome, Paused
+from interlock.workflows.outcome import Outcome, Paused, Suspended
 
 __all__ = ["LocalEngine"]
 
@@ -52,7 +52,8 @@ class LocalEngine:
             while True:
                 history = await stored.read()
                 outcome = history.outcome()
-                if outcome is not None and not isinstance(outcome, Paused):
+                adopts = allow_changed_graph and isinstance(outcome, Suspended) and not stored.same_graph(history)
+                if outcome is not None and not isinstance(outcome, Paused) and not adopts:
                     return outcome
                 if not allow_changed_graph:
                     stored.check_graph(history)
@@ -62,7 +63,7 @@ class LocalEngine:
                     continue
                 break
             run = LocalRun[Any, Any](workflow, run_id, self._of(workflow), store=store)
-            return await run.continue_stored(store, await stored.read(), request_context=request_context)
+            return await run.continue_stored(store, history, request_context=request_context)
 
     async def time_travel(
         self,

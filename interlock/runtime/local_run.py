@@ -223,7 +223,7 @@ class LocalRun(Generic[I_contra, O_co]):
         self._started = True
         self._canceled = self._canceled or await store.cancel_asked(self.run_id)
         self._take(history, request_context)
-        outcome = await self._continue()
+        outcome = await self._continue(untouched=history.untouched)
         assert not isinstance(outcome, Paused)
         return outcome
 
@@ -300,7 +300,8 @@ class LocalRun(Generic[I_contra, O_co]):
     ) -> Outcome[O_co] | Paused:
         if self._outcome is None:
             raise NothingSuspended(self.run_id, "it has not been started here, and has no store")
-        waiting = self._outcome.suspensions if isinstance(self._outcome, Suspended) else ()
+        leg = self._ended_leg
+        waiting = leg.suspensions if leg is not None and isinstance(self._outcome, Suspended | Paused) else ()
         which, answer = self._answer(waiting, data, wanted)
         self._answered[which.token] = which
         self._known_past().answer(which.token, answer)
@@ -318,14 +319,15 @@ class LocalRun(Generic[I_contra, O_co]):
             self._answered = dict(history.answered)
             if history.status == "running":
                 raise RunBusy(self.run_id)
-            which, answer = self._answer(history.suspensions, data, wanted)
+            waiting = history.suspensions if history.status in ("suspended", "paused") else ()
+            which, answer = self._answer(waiting, data, wanted)
             try:
                 await stored.claim_resume(history, which.token, answer)
             except JournalConflict:
                 continue  # somebody was quicker; what it did shows when the journal is read again
             break
         self._started = True
-        self._take(await stored.read(), request_context)
+        self._take(history, request_context)
         return await self._continue()
 
     def _answer(self, waiting: Sequence[Suspension], data: object, wanted: Wanted) -> tuple[Suspension, object]:
@@ -353,9 +355,21 @@ class LocalRun(Generic[I_contra, O_co]):
         self._state, self._past, self._seq = state, history.past(), history.seq
 
     async def _continue(
-        self, *, steps: int | None = None, buffer: EventBuffer | None = None, first: bool = False
+        self,
+        *,
+        steps: int | None = None,
+        buffer: EventBuffer | None = None,
+        first: bool = False,
+        untouched: bool = False,
     ) -> Outcome[O_co] | Paused:
-        """One leg, from where the run stands."""
+        """One leg, from where the run stands.
+
+        Args:
+            steps: How many steps it may take; None: any number.
+            buffer: Where a reader takes events from.
+            first: Whether it is the first.
+            untouched: Whether those before came to nothing, so that it begins as if it were the first.
+        """
         value = self._value
         phase: Phase | None = value.phase if isinstance(value, HookContext) else None
         facts = RunFacts(run_id=self.run_id, request_context=self._context)
@@ -370,7 +384,7 @@ class LocalRun(Generic[I_contra, O_co]):
             tape = Tape(self.run_id, seq=self._seq, past=past, writer=writer, buffer=buffer, steps=steps)
             if past is not None and past.tripwire is not None:
                 facts.latch.trip(past.tripwire)
-        leg = self._leg = Leg(self._workflow, ops, facts, value, phase, self._state, tape, writer, first=first)
+        leg = self._leg = Leg(self._workflow, ops, facts, value, phase, self._state, tape, writer, first=first or untouched)
         if self._canceled:
             leg.cancel()
         alone = first and writer is None  # nobody else can be in before a run has started

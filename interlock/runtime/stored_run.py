@@ -85,6 +85,7 @@ class StoredRun:
 
         Raises:
             UnknownRun: Nothing.
+            StorageError: The store failed, or what it has tells of no run.
         """
         return await RunHistory(self._store, self._form).read(self._run_id)
 
@@ -94,29 +95,39 @@ class StoredRun:
         Raises:
             GraphChanged: The run was made by another shape of the workflow.
         """
-        if history.workflow_id != self._workflow.id or history.fingerprint != self._workflow.fingerprint:
+        if not self.same_graph(history):
             raise GraphChanged(self._run_id, history.workflow_id)
 
     async def claim_resume(self, history: History, token: str, answer: object) -> None:
-        """Answer a suspension.
+        """Answer a suspension; the history has that row then.
 
         Raises:
             JournalConflict: Somebody has written to the journal since it was read.
+            StorageError: The store failed.
+            UnrecordableValue: The answer cannot be recorded.
         """
-        event = self._event(history.seq + 1, "workflow-resume", {"token": token, "resume_data": answer})
-        await self._append(history.seq, self._form.row(event))
+        await self._claim(history, "workflow-resume", {"token": token, "resume_data": answer})
 
     async def claim_recover(self, history: History) -> None:
-        """Take a run over.
+        """Take a run over; the history has that row then.
 
         Raises:
             JournalConflict: Somebody has written to the journal since it was read.
+            StorageError: The store failed.
         """
-        event = self._event(history.seq + 1, "workflow-recover", {"fingerprint": self._workflow.fingerprint})
-        await self._append(history.seq, self._form.row(event))
+        await self._claim(history, "workflow-recover", {"fingerprint": self._workflow.fingerprint})
+
+    async def _claim(self, history: History, kind: EventType, data: Mapping[str, object]) -> None:
+        row = self._form.row(self._event(history.seq + 1, kind, data))
+        await self._append(history.seq, row)
+        history.take(row)
 
     def _event(self, seq: int, kind: EventType, data: Mapping[str, object]) -> Event:
         return Event(seq, kind, self._run_id, time(), data=data)
+
+    def same_graph(self, history: History) -> bool:
+        """Whether the run was made by this shape of the workflow."""
+        return history.workflow_id == self._workflow.id and history.fingerprint == self._workflow.fingerprint
 
     async def _append(self, after: int, *rows: JournalRow) -> None:
         try:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from time import perf_counter, time
 from typing import Any, cast
 
-from interlock.errors import InterlockError, UnknownRun
+from interlock.errors import InterlockError, StorageError, UnknownRun
 from interlock.runtime.entry import Entry, Key
 from interlock.runtime.journal.past import Past
 from interlock.runtime.journal.rows import RowForm
@@ -57,6 +57,7 @@ class History:
         entries: What each turn did, in the order in which they started.
         answered: The suspensions that have been answered, by token.
         tripwire: What stopped it.
+        untouched: Whether nothing of its own has happened in it yet, but that it was begun.
         started_at, updated_at: Seconds since the epoch, of the first and the last row.
     """
 
@@ -78,8 +79,10 @@ class History:
         self.updated_at = self.started_at
         self._places: dict[Key, int] = {}
         self._finish: Mapping[str, Any] = {}
+        self._form = form
+        self.untouched = True
         for row in rows:
-            self._take(row, form.data(row))
+            self.take(row)
 
     @property
     def suspensions(self) -> list[Suspension]:
@@ -128,7 +131,30 @@ class History:
             case _:
                 return None
 
+    def take(self, row: JournalRow) -> None:
+        """Take in the next row.
+
+        Raises:
+            StorageError: It tells of nothing that a journal holds there.
+        """
+        try:
+            if row.seq != self.seq + 1:
+                raise ValueError(f"row {self.seq + 1} is expected there")
+            self._take(row, self._form.data(row))
+        except StorageError as error:
+            raise StorageError(f"row {row.seq} of the journal of run {self.run_id!r}: {error}") from error
+        except Exception as error:
+            raise StorageError(
+                f"the journal of run {self.run_id!r} cannot be read: row {getattr(row, 'seq', '?')} "
+                f"({getattr(row, 'type', 'no row')}): {type(error).__name__}: {error}"
+            ) from error
+
     def _take(self, row: JournalRow, data: Mapping[str, Any]) -> None:
+        if (row.type == "workflow-start") is not (row.seq == 1):
+            raise ValueError("a run begins with workflow-start, and only once")
+        inherited = 0 if self.parent is None else self.parent.get("rows", 0)
+        if row.seq > 1 + inherited and row.type != "workflow-recover":
+            self.untouched = False
         self.seq = row.seq
         self.updated_at = row.time
         key = (row.path, row.at)
@@ -195,7 +221,7 @@ class History:
     def _result(self, entry: Entry, data: Mapping[str, Any]) -> None:
         entry.status = data["status"]
         entry.output = data.get("output")
-        entry.error = data.get("error")
+        entry.error = data["error"] if entry.status == "failed" else None
         entry.duration = data.get("duration", 0.0)
         entry.verdict = data.get("verdict")
         self.tripwire = self.tripwire or data.get("tripwire")
@@ -247,8 +273,24 @@ class RunHistory:
 
         Raises:
             UnknownRun: The store has none of that id.
+            StorageError: The store failed, or its rows tell of no run.
         """
-        rows = await self._store.read(run_id)
+        rows = await self.rows(run_id)
+        return History(run_id, rows, self._form)
+
+    async def rows(self, run_id: str) -> Sequence[JournalRow]:
+        """The rows of a run.
+
+        Raises:
+            UnknownRun: The store has none of that id.
+            StorageError: The store failed.
+        """
+        try:
+            rows = await self._store.read(run_id)
+        except StorageError:
+            raise
+        except Exception as error:
+            raise StorageError(f"the store failed to read the journal of run {run_id!r}: {error}") from error
         if not rows:
             raise UnknownRun(run_id)
-        return History(run_id, rows, self._form)
+        return rows

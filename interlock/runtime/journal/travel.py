@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from interlock.context import RequestContext
 from interlock.errors import RunError
-from interlock.runtime.journal.history import History
+from interlock.runtime.journal.history import History, RunHistory
 from interlock.runtime.prepared import Prepared, given_values
 from interlock.runtime.stored_run import StoredRun
 from interlock.schema import is_set
@@ -62,7 +62,7 @@ async def forked(
     if not allow_changed_graph:
         old.check_graph(history)
     path = _path_of(step, prepared.steps(workflow), run_id)
-    rows = await store.read(run_id)
+    rows = await RunHistory(store, form).rows(run_id)
     begun = next((row for row in rows if row.type == "step-start" and row.path == path), None)
     if begun is None:
         raise RunError(f"step {path!r} did not begin in run {run_id!r}: nothing can be run anew from there")
@@ -71,7 +71,7 @@ async def forked(
     if changed:
         made = form.values({"state": changed, "set": True})
         kept.append(JournalRow(0, "state-changed", time(), data=made))
-    parent: dict[str, object] = {"run_id": run_id, "step": path, "at": begun.at}
+    parent: dict[str, object] = {"run_id": run_id, "step": path, "at": begun.at, "rows": len(kept)}
     if is_set(value):
         parent["input"] = value
     context = request_context if request_context is not None else RequestContext(history.request_context)
