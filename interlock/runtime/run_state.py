@@ -89,6 +89,7 @@ class RunState:
         self._schema = schema
         self._writers: dict[str, tuple[Turn, Site]] = {}
         self._before: tuple[Turn, dict[str, object]] | None = None
+        self._in_turn: set[tuple[Block, tuple[int, ...]]] = set()
 
     def view(self, step: Step[object, object] | None = None) -> object:
         """A copy: as the step's ``state_schema`` has it, else the workflow's, else a dict."""
@@ -124,6 +125,15 @@ class RunState:
             self.values = self._before[1]
             self._before = None
 
+    def in_turn(self, block: Block, at: tuple[int, ...]) -> None:
+        """Note that the iterations of a body run one after the other this time.
+
+        Args:
+            block: The body.
+            at: The iterations around it.
+        """
+        self._in_turn.add((block, at))
+
     def restore(self, deltas: Sequence[tuple[str, object]]) -> None:
         """Apply changes that were made before the run was continued, in the order in which they were."""
         for name, delta in deltas:
@@ -146,26 +156,25 @@ class RunState:
             return
         other, place = self._writers[name]
         past = other.notes is not None and other.notes.stale  # it belongs to an attempt that was over before
-        if other is not turn and not past and _at_once(site, turn.at, place, other.at):
+        if other is not turn and not past and self._at_once(site, turn.at, place, other.at):
             raise RunError(
                 f"{other.op.path!r} and {turn.op.path!r} wrote {name!r} of the run's state at the same time: give the "
                 "key a reducer in the state_schema (Annotated[list[str], append]), or let one run after the other"
             )
+
+    def _at_once(self, one: Site, one_at: tuple[int, ...], other: Site, other_at: tuple[int, ...]) -> bool:
+        """Whether two turns of steps may run at once: whether a block around both has them in different arms."""
+        for (block, arm), (other_block, other_arm) in zip(one, other, strict=False):
+            if block is not other_block:
+                return False
+            if block.depth is not None:
+                arm, other_arm = one_at[block.depth], other_at[block.depth]
+            if arm != other_arm:
+                return block.concurrent(arm, other_arm) and (block, one_at[: block.depth]) not in self._in_turn
+        return False
 
 
 def _copied(value: object) -> object:
     from interlock.workflows.state_schema import copied
 
     return copied(value)
-
-
-def _at_once(one: Site, one_at: tuple[int, ...], other: Site, other_at: tuple[int, ...]) -> bool:
-    """Whether two turns of steps may run at once: whether some block around both has them in different arms."""
-    for (block, arm), (other_block, other_arm) in zip(one, other, strict=False):
-        if block is not other_block:
-            return False
-        if block.depth is not None:
-            arm, other_arm = one_at[block.depth], other_at[block.depth]
-        if arm != other_arm:
-            return block.concurrent(arm, other_arm)
-    return False

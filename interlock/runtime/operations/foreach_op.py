@@ -181,9 +181,9 @@ class _Window:
 
     def given(self) -> list[Any]:
         """What the list gives, once all its items have ended."""
-        self._gathering.settle()
         if self._halted:
             halt(self._strand)
+        self._gathering.settle()
         for index, error in self._gathering.failures.items():
             self._outputs[index] = StepError(self._op.body_id, error)
         return self._outputs

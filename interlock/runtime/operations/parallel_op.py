@@ -132,8 +132,8 @@ class SelectiveParallelOp(ParallelOp):
         keys = [key for key, _ in self.arms]
         given = [*gathering.succeeded, *(gathering.failures if self._on_error == "collect" else ())]
         if not gathering.enough:
-            gathering.settle()
             halt_with(strand, [one for index, one in enumerate(inner) if index not in gathering.failures])
+            gathering.settle()
         outputs: dict[str, Any] = {}
         for index in sorted(given):
             failure = gathering.failures.get(index)
