@@ -164,12 +164,12 @@ if __name__ == "__main__":
 
 
 def test_what_a_script_wrote_is_read_where_the_script_is_a_module(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "ticket_flow.py").write_text(SCRIPT)
-    done = subprocess.run(
-        [sys.executable, tmp_path / "ticket_flow.py"], capture_output=True, text=True, check=True, timeout=60
-    )
+    script = tmp_path / "ticket_flow.py"
+    script.write_text(SCRIPT)
+    monkeypatch.setenv("PYTHONPATH", str(root))
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True, timeout=60)
     written = json.loads(done.stdout)
     assert written[0]["class"] == "__main__:Ticket"
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
