@@ -92,7 +92,7 @@ def test_the_first_of_several_branches_may_be_merged_whatever_it_is() -> None:
 
 def test_what_forks_of_several_kinds_make_together_is_not_known() -> None:
     guards = [ActingStep("pii"), ActingStep("injection", schema=OtherForked)]
-    assert faults_of(start().parallel(guards).merge().then(ActingStep("later"))) == []
+    assert faults_of(start().parallel(guards).merge().then(ActingStep("later", schema=OtherForked))) == []
 
 
 def test_what_with_makes_is_taken_anywhere() -> None:

@@ -297,6 +297,11 @@ def test_a_value_that_holds_itself_can_be_copied() -> None:
     made: Any = copied(value)
     assert made is not value
     assert made[1]["self"] is made
+    table: dict[str, Any] = {}
+    table["self"] = table
+    made = copied(table)
+    assert made is not table
+    assert made["self"] is made
 
 
 # Several schemas.
@@ -381,8 +386,18 @@ def test_reducers_take_two_values_and_there_is_one_a_key() -> None:
         assert caught.value.faults == (f"the state_schema of {schema.__name__}: {fault}",)
 
 
+class Doubled:
+    """Says something to pydantic, and can be called besides."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: pydantic.GetCoreSchemaHandler) -> Any:
+        return handler(source)
+
+    def __call__(self, value: int, other: int) -> int:
+        raise AssertionError
+
+
 class Marked(pydantic.BaseModel):
-    x: Annotated[int, pydantic.AfterValidator(negate), "said of it", Plain] = 0
+    x: Annotated[int, pydantic.AfterValidator(negate), "said of it", Plain, Doubled()] = 0
 
 
 def test_what_else_is_said_of_a_type_is_no_reducer() -> None:
