@@ -173,88 +173,61 @@ def _graph(node: Node, text: str) -> list[str]:
 
 
 TURNS = st.integers(0, 2)
-LEAF = st.builds(Node, st.just("leaf"), st.sampled_from(list(RULES)), TURNS)
-QUIET = st.builds(Node, st.just("leaf"), st.just("same"), TURNS)
-TEST = st.sampled_from(list(TESTS))
-FAILS = st.builds(lambda test, turns: Node("fails", tests=(test,), turns=turns), TEST, TURNS)
-BROKEN = st.builds(lambda turns: Node("fails", tests=("all",), turns=turns), TURNS)
 LIMIT = st.integers(0, 3)
+TEST = st.sampled_from(list(TESTS))
+ONE_TEST = st.tuples(TEST)
+ALWAYS = st.just(("all",))
+LEAF = st.builds(Node, st.just("leaf"), rule=st.sampled_from(list(RULES)), turns=TURNS)
+QUIET = st.builds(Node, st.just("leaf"), turns=TURNS)
+FAILS = st.builds(Node, st.just("fails"), tests=ONE_TEST, turns=TURNS)
+BROKEN = st.builds(Node, st.just("fails"), tests=ALWAYS, turns=TURNS)
+Nodes = st.SearchStrategy[Node]
 
 
-def around(children: st.SearchStrategy[Node]) -> st.SearchStrategy[Node]:
+def around(children: Nodes) -> Nodes:
     """Chains, blocks, branches, loops and graphs of such parts."""
     several = st.lists(children, min_size=1, max_size=3).map(tuple)
+    mixed = st.lists(children | FAILS, min_size=1, max_size=3).map(tuple)
     return st.one_of(
-        several.map(lambda below: Node("chain", below=below)),
-        st.builds(lambda below, test: Node("ends", below=below, tests=(test,)), several, TEST),
-        st.builds(
-            lambda below, test, turns: Node("ends in a block", below=below, tests=(test,), turns=turns),
-            several,
-            TEST,
-            TURNS,
-        ),
-        several.flatmap(
-            lambda below: st.builds(
-                lambda pick, limit, turns: Node("map", below=below, pick=pick, limit=limit, turns=turns),
-                st.integers(0, len(below) - 1),
-                LIMIT,
-                TURNS,
-            )
-        ),
-        st.builds(
-            lambda one, others, first, limit: Node(
-                "merge", below=(one, *others) if first else (*others, one), limit=limit
-            ),
-            children,
-            st.lists(QUIET, max_size=2),
-            st.booleans(),
-            LIMIT,
-        ),
-        st.builds(lambda below, turns: Node("last", below=below, turns=turns), several, TURNS),
-        st.builds(
-            lambda one, broken, pick, limit: Node("first to end", below=(one, *broken), pick=pick, limit=limit),
-            children,
-            st.lists(BROKEN, max_size=2),
-            st.integers(0, 2),
-            LIMIT,
-        ),
-        st.builds(
-            lambda below, limit: Node("collect", below=below, limit=limit),
-            st.lists(children | FAILS, min_size=1, max_size=3).map(tuple),
-            LIMIT,
-        ),
-        several.flatmap(
-            lambda below: st.builds(
-                lambda tests, otherwise, every, turns: Node(
-                    "branch", below=(*below, otherwise), tests=tuple(tests), all=every, turns=turns
-                ),
-                st.lists(TEST, min_size=len(below), max_size=len(below)),
-                children,
-                st.booleans(),
-                TURNS,
-            )
-        ),
-        st.builds(
-            lambda body, test, goes_on, turns: Node("loop", below=(body,), tests=(test,), all=goes_on, turns=turns),
-            children,
-            TEST,
-            st.booleans(),
-            TURNS,
-        ),
-        st.lists(children, min_size=1, max_size=4).flatmap(
-            lambda below: st.builds(
-                lambda needs: Node("graph", below=tuple(below), needs=tuple(needs)),
-                st.tuples(
-                    *(
-                        st.lists(st.integers(0, number - 1), unique=True, max_size=3).map(tuple)
-                        if number
-                        else st.just(())
-                        for number in range(len(below))
-                    )
-                ),
-            )
-        ),
+        st.builds(Node, st.just("chain"), below=several),
+        st.builds(Node, st.just("ends"), below=several, tests=ONE_TEST, turns=TURNS),
+        st.builds(Node, st.just("ends in a block"), below=several, tests=ONE_TEST, turns=TURNS),
+        several.flatmap(_map),
+        st.builds(_merge, children, st.lists(QUIET, max_size=2), st.booleans(), LIMIT),
+        st.builds(Node, st.just("last"), below=several, turns=TURNS),
+        st.builds(_first_to_end, children, st.lists(BROKEN, max_size=2), st.integers(0, 2), LIMIT),
+        st.builds(Node, st.just("collect"), below=mixed, limit=LIMIT),
+        several.flatmap(lambda below: _branch(below, children)),
+        st.builds(Node, st.just("loop"), below=st.tuples(children), tests=ONE_TEST, all=st.booleans(), turns=TURNS),
+        st.lists(children, min_size=1, max_size=4).map(tuple).flatmap(_graph_of),
     )
+
+
+def _map(below: tuple[Node, ...]) -> Nodes:
+    pick = st.integers(0, len(below) - 1)
+    return st.builds(Node, st.just("map"), below=st.just(below), pick=pick, limit=LIMIT, turns=TURNS)
+
+
+def _merge(one: Node, others: list[Node], first: bool, limit: int) -> Node:
+    return Node("merge", below=(one, *others) if first else (*others, one), limit=limit)
+
+
+def _first_to_end(one: Node, broken: list[Node], pick: int, limit: int) -> Node:
+    return Node("first to end", below=(one, *broken), pick=pick, limit=limit)
+
+
+def _branch(below: tuple[Node, ...], children: Nodes) -> Nodes:
+    tests = st.lists(TEST, min_size=len(below), max_size=len(below)).map(tuple)
+    whole = children.map(lambda otherwise: (*below, otherwise))
+    return st.builds(Node, st.just("branch"), below=whole, tests=tests, all=st.booleans(), turns=TURNS)
+
+
+def _graph_of(below: tuple[Node, ...]) -> Nodes:
+    needs = [
+        st.lists(st.integers(0, number - 1), unique=True, max_size=3).map(tuple) if number else st.just(())
+        for number in range(len(below))
+    ]
+    return st.builds(Node, st.just("graph"), below=st.just(below), needs=st.tuples(*needs))
 
 
 NODES = st.recursive(LEAF | FAILS, around, max_leaves=6)

@@ -2,85 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import anyio
 import anyio.lowlevel
 import pytest
 
-from interlock import Agent, MessageList, Phase, Processor, Workflow, create_step
+from interlock import Agent, MessageList, Processor, create_step
 from interlock.errors import InvalidProcessorReturn, MergeConflict, StepFailed
 from interlock.messages import Chunk, StepFinish, TextDelta
 from interlock.processors import OutputStreamContext
-from interlock.processors.seat import RunFacts
-from interlock.runtime.checks import PointChecks
-from interlock.runtime.chunk_chain import as_tuple
-from interlock.runtime.chunk_path import ChunkPath
-from interlock.runtime.processor_lists import ProcessorLists
-from interlock.runtime.strand import Execution, is_awaitable
 from interlock.testing import ScriptedModel
-from interlock.verdict import AbortSignal, CheckRecord
-from tests.lifecycle.acting import Everywhere, Patient, aborting, chunks_and_result, flow, picking
+from interlock.verdict import AbortSignal
+from tests.lifecycle.acting import aborting, chunks_and_result, flow, picking
+from tests.runtime.chunk_acting import Act, Entry, Path, drop, guard, redact, shout, split, star, twice
 
 pytestmark = pytest.mark.anyio
-
-Act = Callable[[OutputStreamContext], object]
-Entry = Processor | Workflow[Any, Any]
-
-
-def guard(name: str, act: Act | None = None, *, turns: int = 0, log: list[str] | None = None) -> Processor:
-    """A processor of the per-chunk point; with ``turns``, an ``async`` one that lets others run so often."""
-    acts = {} if act is None else {Phase.OUTPUT_STREAM: act}
-    return Patient(name, acts, turns=turns, log=log) if turns else Everywhere(name, acts, log=log)
-
-
-class Path:
-    """A chunk path of its own, without an agent."""
-
-    def __init__(self, *entries: Entry) -> None:
-        self.facts = RunFacts()
-        plans = ProcessorLists({"output": entries}).plans(Phase.OUTPUT_STREAM)
-        self.path = ChunkPath(plans, Execution(self.facts, Phase.OUTPUT_STREAM), MessageList())
-        self.path.begin_step(0, MessageList())
-
-    async def feed(self, chunk: Chunk) -> Any:
-        """What comes out of it: the chunk itself, or a tuple."""
-        out: Any = self.path.feed(chunk)
-        return await out if is_awaitable(out) else out
-
-    async def texts(self, *texts: str) -> list[str]:
-        """The texts that go on for these, fed one after the other."""
-        return [
-            c.text for text in texts for c in as_tuple(await self.feed(TextDelta(text))) if isinstance(c, TextDelta)
-        ]
-
-    def checks(self) -> list[CheckRecord]:
-        """What the processors decided."""
-        told = PointChecks()
-        self.path.note_checks(told)
-        return told.records()
-
-
-def shout(ctx: OutputStreamContext) -> Chunk:
-    return ctx.chunk.replace(text=ctx.chunk.text.upper()) if ctx.chunk.type == "text-delta" else ctx.chunk
-
-
-def star(ctx: OutputStreamContext) -> Chunk:
-    return ctx.chunk.replace(text=f"*{ctx.chunk.text}") if ctx.chunk.type == "text-delta" else ctx.chunk
-
-
-def drop(ctx: OutputStreamContext) -> None:
-    return None
-
-
-def split(ctx: OutputStreamContext) -> Sequence[Chunk]:
-    """One chunk for each character."""
-    return [ctx.chunk.replace(text=c) for c in ctx.chunk.text] if isinstance(ctx.chunk, TextDelta) else [ctx.chunk]
 
 
 def as_it_came(ctx: Any) -> Any:
     return ctx.input
+
+
+def yes(ctx: Any) -> bool:
+    return True
+
+
+def no(ctx: Any) -> bool:
+    return False
+
+
+def last(outputs: Mapping[str, Any]) -> Any:
+    return list(outputs.values())[-1]
 
 
 UNTOUCHED: list[tuple[Entry, ...]] = [
@@ -94,6 +48,15 @@ UNTOUCHED: list[tuple[Entry, ...]] = [
     (flow().then(flow("inner").then(guard("a")).then(guard("b", turns=1)).commit()).commit(), guard("c")),
     (flow().then(create_step(as_it_came, id="function")).then(guard("a")).commit(),),
     (guard("a", lambda ctx: [ctx.chunk]), guard("b")),
+    (flow().branch([(yes, guard("a"))]).merge().commit(), guard("b")),
+    (flow().branch([(no, guard("a"))]).merge().commit(), guard("b")),
+    (flow().branch([(yes, guard("a")), (yes, guard("b", turns=1))], mode="all").merge().commit(),),
+    (flow().dag({(one := guard("a")): [], guard("b", turns=1): [one]}).commit(),),
+    (flow().do_until(guard("a", turns=1), yes).commit(),),
+    (flow().sleep(0).then(guard("a")).sleep_until(0).commit(),),
+    (flow().parallel([guard("a", turns=1), guard("b")], join="any", on_error="collect").merge().commit(),),
+    (flow().parallel([guard("a"), guard("b", turns=1)], concurrency=1).merge(with_=last).commit(),),
+    (flow().parallel([guard("a"), guard("b")]).sleep(0).map(picking("a")).commit(),),
 ]
 
 
@@ -106,7 +69,7 @@ async def test_a_chunk_that_nobody_changes_goes_on_as_the_same_object(entries: t
 
 def test_without_an_async_hook_nothing_is_awaited() -> None:
     """Not even a coroutine is made for a chunk."""
-    for entries in (UNTOUCHED[1], UNTOUCHED[3], UNTOUCHED[4]):
+    for entries in (UNTOUCHED[number] for number in (1, 3, 4, 10, 11, 15, 18)):
         chunk = TextDelta("hello")
         assert Path(*entries).path.feed(chunk) is chunk
 
@@ -188,14 +151,6 @@ async def test_a_map_may_be_async_and_sees_what_came_in_and_what_goes_on() -> No
     assert seen == [("processor:a", ("xy", ["x", "y"])), ("processor:b", ("xy", ["xy"]))]
 
 
-def redact(word: str) -> Act:
-    def act(ctx: OutputStreamContext) -> Chunk:
-        chunk = ctx.chunk
-        return chunk.replace(text=chunk.text.replace(word, "[X]")) if isinstance(chunk, TextDelta) else chunk
-
-    return act
-
-
 @pytest.mark.parametrize("turns", [(0, 0), (1, 0), (2, 1)])
 async def test_a_merge_keeps_the_edits_of_all_branches(turns: tuple[int, int]) -> None:
     block = (
@@ -271,6 +226,10 @@ async def test_an_exception_names_the_step_and_phase_and_nothing_goes_on(turns: 
     assert log == []
 
 
+def the_first(ctx: Any) -> Any:
+    return next(iter(ctx.input.values()))
+
+
 PLACES: dict[str, Callable[[Processor], tuple[Entry, ...]]] = {
     "alone": lambda p: (p,),
     "behind": lambda p: (guard("before", turns=1), p),
@@ -281,6 +240,27 @@ PLACES: dict[str, Callable[[Processor], tuple[Entry, ...]]] = {
         flow().parallel([guard("b", turns=3), guard("c", turns=3), p]).merge().commit(),
     ),
     "beside a def arm": lambda p: (flow().parallel([guard("b"), p]).merge().commit(),),
+    "in a branch": lambda p: (flow().branch([(yes, p)]).merge().commit(),),
+    "in one of several branches": lambda p: (
+        flow().branch([(yes, guard("b", turns=3)), (yes, p)], mode="all").merge().commit(),
+    ),
+    "in a branch beside async": lambda p: (
+        flow().parallel([guard("b", turns=2), flow("in").branch([(yes, p)]).merge().commit()]).merge().commit(),
+    ),
+    "in a graph": lambda p: (flow().dag({(one := guard("b", turns=1)): [], p: [one]}).commit(),),
+    "in a graph beside async": lambda p: (
+        flow().dag({p: [], (one := guard("b", turns=3)): [], guard("c"): [one]}).map(the_first).commit(),
+    ),
+    "in a loop": lambda p: (flow().do_until(p, yes).commit(),),
+    "among several of which one is enough": lambda p: (
+        flow().parallel([p, guard("b", turns=4)], join="any").merge().commit(),
+    ),
+    "where failures are collected": lambda p: (
+        flow().parallel([guard("b", turns=3), p], on_error="collect").map(picking("b")).commit(),
+    ),
+    "waiting its turn": lambda p: (
+        flow().parallel([guard("b", turns=1), guard("c", turns=1), p], concurrency=2).map(picking("b")).commit(),
+    ),
     "nested beside async": lambda p: (
         flow()
         .parallel([flow("in").parallel([guard("x", turns=2), guard("y", turns=2)]).merge().commit(), p])
@@ -363,10 +343,6 @@ async def test_parts_keep_the_last_256_chunks() -> None:
     for chunk in chunks:
         await path.feed(chunk)
     assert kept == [chunks[-256:]]
-
-
-def twice(ctx: OutputStreamContext) -> list[Chunk]:
-    return [ctx.chunk, ctx.chunk]
 
 
 @pytest.mark.parametrize(("first", "runs"), [(drop, 0), (star, 2), (twice, 4)])
