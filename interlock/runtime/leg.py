@@ -102,6 +102,8 @@ class Leg:
     def cancel(self) -> None:
         """Stop it. Does nothing once it has ended."""
         self._canceled = True
+        if self._tape is not None:
+            self._tape.stopped = True
         if self._watchdog is not None:
             self._watchdog.cancel()
 

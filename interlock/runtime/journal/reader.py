@@ -22,8 +22,8 @@ class EventBuffer:
     """Events that nobody has read yet.
 
     A step begins only while there is room, so a slow reader slows the run. What a step writes while it runs cannot
-    wait for the reader; where it writes without measure, what nobody reads is dropped, and the next such event says how
-    many were: ``dropped`` in its data.
+    wait for the reader; where it writes without measure, what nobody reads is dropped, and the next event says how many
+    were: ``dropped`` in its data.
 
     Attributes:
         dropping: Whether nobody will read any more.
@@ -46,14 +46,13 @@ class EventBuffer:
         """Take an event."""
         if self.dropping and event.type != "workflow-finish":
             return
-        if event.type == "step-output":
-            if len(self._events) >= MOST:
-                self._dropped += 1
-                return
-            if self._dropped:
-                data = {**event.data, "dropped": self._dropped}
-                event = Event(event.seq, event.type, event.run_id, event.time, event.path, event.at, data)
-                self._dropped = 0
+        if event.type == "step-output" and len(self._events) >= MOST:
+            self._dropped += 1
+            return
+        if self._dropped and not self.dropping:
+            data = {**event.data, "dropped": self._dropped}
+            event = Event(event.seq, event.type, event.run_id, event.time, event.path, event.at, data)
+            self._dropped = 0
         self._events.append(event)
         if self._arrived is not None:
             self._arrived.set()

@@ -7,17 +7,23 @@ and what begins may have to wait, until the journal knows of it or a slow reader
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from time import time
 from typing import Any, Final
 
+import anyio
+
 from interlock.errors import UnrecordableValue
 from interlock.runtime.entry import REPLAYED, Entry
+from interlock.runtime.join import on_asyncio, soon_on_trio
 from interlock.runtime.journal.past import Past
 from interlock.runtime.journal.reader import EventBuffer
 from interlock.runtime.journal.writer import JournalWriter
 from interlock.runtime.strand import Operation, Strand, is_awaitable
 from interlock.steps import Turn, TurnNotes
+from interlock.storage import JournalRow
 from interlock.verdict import AbortSignal, BailSignal, HaltSignal, PauseSignal, SuspendSignal
 from interlock.workflows.events import Event, EventType
 
@@ -44,6 +50,7 @@ class Tape:
     Attributes:
         ready: The paths of the steps that stand ready in a paused run.
         seq: The number of the last event.
+        stopped: Whether no further step is to begin: the run is being cancelled.
     """
 
     def __init__(
@@ -63,6 +70,10 @@ class Tape:
         self._writer = writer
         self._buffer = buffer
         self._steps = steps
+        self.stopped = False
+        self._finished = False
+        self._thread = threading.get_ident()
+        self._soon = _soon()
         self._known_inside: dict[Operation, Mapping[str, tuple[Operation, bool]]] = {}
 
     def note(self, kind: EventType, data: Mapping[str, Any], path: str = "", at: tuple[int, ...] = ()) -> None:
@@ -71,10 +82,16 @@ class Tape:
         Raises:
             UnrecordableValue: The journal cannot hold a value.
         """
+        if self._finished:  # of somebody who was left behind, such as a thread
+            return
         event = Event(self.seq + 1, kind, self._run_id, time(), path, at, data)
-        if self._writer is not None:
-            self._writer.add(event)
-        self.seq += 1
+        self._tell(event, None if self._writer is None else self._writer.row(event))
+
+    def _tell(self, event: Event, row: JournalRow | None) -> None:
+        if self._writer is not None and row is not None:
+            self._writer.add(row)
+        self.seq = event.seq
+        self._finished = event.type == "workflow-finish"
         if self._buffer is not None:
             self._buffer.add(event)
 
@@ -115,6 +132,8 @@ class Tape:
             tripwire = strand.execution.latch.tripwire
             if tripwire is not None:
                 raise AbortSignal(tripwire)
+            if self.stopped:
+                await anyio.sleep_forever()  # until whoever stopped it has cancelled this
         except BaseException:
             self.dropped(op, strand)
             raise
@@ -249,8 +268,24 @@ class Tape:
         self.note("step-result", data, entry.op.path, entry.at)
 
     def written(self, turn: Turn, name: str, value: object) -> None:
-        """Tell what a step wrote."""
-        self.note("step-output", {"name": name, "value": value}, turn.op.path, turn.at)
+        """Tell what a step wrote; from any thread.
+
+        Raises:
+            UnrecordableValue: The journal cannot hold it.
+        """
+        data = {"name": name, "value": value}
+        if threading.get_ident() == self._thread:
+            self.note("step-output", data, turn.op.path, turn.at)
+            return
+        event = Event(0, "step-output", self._run_id, time(), turn.op.path, turn.at, data)
+        row = None if self._writer is None else self._writer.row(event)
+        self._soon(lambda: self._tell_late(event, row))
+
+    def _tell_late(self, event: Event, row: JournalRow | None) -> None:
+        """Tell of what was written in another thread; events are numbered in the thread of the run."""
+        if not self._finished:
+            seq = self.seq + 1
+            self._tell(replace(event, seq=seq), None if row is None else replace(row, seq=seq))
 
     def retries(self, entry: Entry, delay: float) -> None:
         """Tell that a step is tried again."""
@@ -294,3 +329,12 @@ def _operations_in(op: Operation, *, same_scope: bool) -> Iterator[tuple[str, tu
         for inner in chain:
             yield inner.path, (inner, same_scope)
             yield from _operations_in(inner, same_scope=same_scope and inner.step is None)
+
+
+def _soon() -> Callable[[Callable[[], object]], object]:
+    """What calls a function in the running event loop soon, from any thread."""
+    if not on_asyncio():
+        return soon_on_trio()
+    import asyncio
+
+    return asyncio.get_running_loop().call_soon_threadsafe

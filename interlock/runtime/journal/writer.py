@@ -54,14 +54,18 @@ class JournalWriter:
         self._arrived = anyio.Event()
         self._progress = anyio.Event()
 
-    def add(self, event: Event) -> None:
-        """Note an event.
+    def row(self, event: Event) -> JournalRow:
+        """An event as it is written; from any thread.
 
         Raises:
             UnrecordableValue: It holds what cannot be recorded.
         """
-        self._rows.append(self._form.row(event))
-        self._noted = event.seq
+        return self._form.row(event)
+
+    def add(self, row: JournalRow) -> None:
+        """Note a row."""
+        self._rows.append(row)
+        self._noted = row.seq
         self._arrived.set()
 
     async def flushed(self) -> None:
