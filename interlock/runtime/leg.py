@@ -115,9 +115,6 @@ class Leg:
             group.start_soon(writer.run)
             try:
                 outcome = await self.run()
-                await writer.flushed()
-            except Exception as error:  # the store's, or a value that no journal holds
-                outcome = Failed(error, **self._told(0.0))
             except BaseException as error:  # would be wrapped by the group
                 interrupt = error
             group.cancel_scope.cancel()
@@ -155,10 +152,8 @@ class Leg:
         outcome = self._outcome(error, perf_counter() - began)
         workflow = self._workflow
         if (workflow.on_finish or workflow.on_error) is not None and not isinstance(outcome, Suspended | Paused):
-            outcome = await self._call_back(outcome)
-        if self._tape is not None:
-            self._tape.note("workflow-finish", {"outcome": outcome})
-        return outcome
+            outcome = await self._call_back(outcome if self._tape is None else await self._tape.recordable(outcome))
+        return outcome if self._tape is None else await self._tape.finish(outcome)
 
     def _recall_cancel(self) -> None:
         """Take in that a step has cancelled the run before there was anything to cancel."""

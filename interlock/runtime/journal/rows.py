@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any
 
-from interlock.errors import RecordedError, StepFailed, UnrecordableValue
-from interlock.runtime.journal.values import ValueCodec
+from interlock.errors import UnrecordableValue
 from interlock.storage import JournalRow
 from interlock.workflows.events import Event
 from interlock.workflows.outcome import Blocked, Completed, Failed, Outcome, Paused
+
+if TYPE_CHECKING:
+    from interlock.runtime.journal.values import ValueCodec
 
 __all__ = ["RowForm"]
 
@@ -30,13 +32,27 @@ class RowForm:
         Raises:
             UnrecordableValue: It holds what cannot be recorded.
         """
-        given: Mapping[str, Any] = _finish(event.outcome) if event.type == "workflow-finish" else event.data
+        if event.type == "workflow-finish":
+            return self._last_row(event)
+        given = event.data
         data = {name: self._encoded(name, value, event) for name, value in given.items()}
+        return JournalRow(event.seq, event.type, event.time, event.path, event.at, data)
+
+    def _last_row(self, event: Event) -> JournalRow:
+        """The row of an outcome. One that tells of a failure can always be written, if without the state."""
+        outcome = event.outcome
+        given = _finish(outcome)
+        try:
+            data = {name: self._encoded(name, value, event) for name, value in given.items()}
+        except UnrecordableValue:
+            if not isinstance(outcome, Failed):
+                raise
+            data = {name: self._encoded(name, value, event) for name, value in given.items() if name != "state"}
         return JournalRow(event.seq, event.type, event.time, event.path, event.at, data)
 
     def data(self, row: JournalRow) -> dict[str, Any]:
         """What a row tells."""
-        return {name: self._decoded(name, value) for name, value in row.data.items()}
+        return {name: self._codec.decode(value) for name, value in row.data.items()}
 
     def values(self, values: Mapping[str, object]) -> dict[str, Any]:
         """Values as a row's data."""
@@ -54,14 +70,7 @@ class RowForm:
         return kept
 
     def _encoded(self, name: str, value: Any, event: Event) -> Any:
-        if name == "error" and isinstance(value, BaseException):
-            return _error_json(value)
         return self._codec.encode(value, place=_place(name, event))
-
-    def _decoded(self, name: str, value: Any) -> Any:
-        if name == "error" and isinstance(value, Mapping):
-            return _error(cast("Mapping[str, Any]", value))
-        return self._codec.decode(value)
 
 
 def _place(name: str, event: Event) -> str:
@@ -87,22 +96,3 @@ def _finish(outcome: Outcome[Any] | Paused) -> dict[str, Any]:
         case _:
             pass
     return told
-
-
-def _error_json(error: BaseException) -> dict[str, Any]:
-    if isinstance(error, StepFailed):
-        return {
-            "step": error.step_id,
-            "attempt": error.attempt,
-            "phase": None if error.phase is None else str(error.phase),
-            "cause": _error_json(error.cause),
-        }
-    if isinstance(error, RecordedError):
-        return {"type": error.type_name, "message": error.message}
-    return {"type": type(error).__name__, "message": str(error)}
-
-
-def _error(told: Mapping[str, Any]) -> Exception:
-    if "step" in told:
-        return StepFailed(told["step"], _error(told["cause"]), attempt=told["attempt"], phase=told["phase"])
-    return RecordedError(told["type"], told["message"])

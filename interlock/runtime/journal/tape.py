@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import anyio
 
-from interlock.errors import UnrecordableValue
+from interlock.errors import StorageError, UnrecordableValue
 from interlock.runtime.entry import REPLAYED, Entry
 from interlock.runtime.join import on_asyncio, soon_on_trio
 from interlock.runtime.journal.past import Past
@@ -26,6 +26,7 @@ from interlock.steps import Turn, TurnNotes
 from interlock.storage import JournalRow
 from interlock.verdict import AbortSignal, BailSignal, HaltSignal, PauseSignal, SuspendSignal
 from interlock.workflows.events import Event, EventType
+from interlock.workflows.outcome import Failed, Outcome, Paused
 
 __all__ = ["Tape"]
 
@@ -91,9 +92,42 @@ class Tape:
         if self._writer is not None and row is not None:
             self._writer.add(row)
         self.seq = event.seq
-        self._finished = event.type == "workflow-finish"
         if self._buffer is not None:
             self._buffer.add(event)
+
+    async def recordable(self, outcome: Outcome[Any]) -> Outcome[Any]:
+        """How a leg has ended: with what failed in the store, or of what it was to keep, where something did."""
+        if self._writer is None:
+            return outcome
+        try:
+            self._writer.row(self._last(outcome))
+            await self._writer.flushed()
+        except (StorageError, UnrecordableValue) as error:
+            return _failed(outcome, error)
+        return outcome
+
+    async def finish(self, outcome: Outcome[Any] | Paused) -> Outcome[Any] | Paused:
+        """Tell of a leg's end, once the journal knows of it; gives how it has ended, as :meth:`recordable` does."""
+        self._finished = True
+        if self._writer is not None:
+            try:
+                try:
+                    row = self._writer.row(self._last(outcome))
+                except UnrecordableValue as error:
+                    outcome = _failed(outcome, error)
+                    row = self._writer.row(self._last(outcome))
+                self._writer.add(row)
+                await self._writer.flushed()
+            except StorageError as error:
+                outcome = _failed(outcome, error)
+        event = self._last(outcome)
+        self.seq = event.seq
+        if self._buffer is not None:
+            self._buffer.add(event)
+        return outcome
+
+    def _last(self, outcome: Outcome[Any] | Paused) -> Event:
+        return Event(self.seq + 1, "workflow-finish", self._run_id, time(), data={"outcome": outcome})
 
     def entries_before(self) -> list[Entry]:
         """What is known of the run's turns from before, in the order in which they started."""
@@ -220,7 +254,15 @@ class Tape:
         if entry.replayed:
             return
         if isinstance(told, SuspendSignal) and not op.contains:
-            self._suspended(entry)
+            try:
+                self._suspended(entry)
+            except UnrecordableValue as error:
+                execution = strand.execution
+                execution.suspensions = [one for one in execution.suspensions if one is not entry.noted().suspension]
+                entry.noted().suspension = None
+                entry.status, entry.error = "failed", error
+                self._result(op, entry, {"status": "failed", "duration": entry.duration, "error": error})
+                raise
         if isinstance(told, HaltSignal):
             return
         data: dict[str, Any] = {"status": entry.status, "duration": entry.duration}
@@ -313,6 +355,19 @@ class Tape:
     def state_changed(self, entry: Entry, changed: Mapping[str, object]) -> None:
         """Tell of new values in the run's state."""
         self.note("state-changed", {"state": changed}, entry.op.path, entry.at)
+
+
+def _failed(outcome: Outcome[Any] | Paused, error: Exception) -> Failed:
+    """An outcome that could not be kept."""
+    return Failed(
+        error,
+        run_id=outcome.run_id,
+        steps=outcome.steps,
+        checks=outcome.checks,
+        state=outcome.state,
+        duration=outcome.duration,
+        callback_errors=outcome.callback_errors,
+    )
 
 
 def _taken_over(entry: Entry, op: Operation, strand: Strand) -> None:
