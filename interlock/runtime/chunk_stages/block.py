@@ -12,12 +12,13 @@ from interlock.processors.stream_context import OutputStreamContext, merge_outs
 from interlock.runtime.chunk_chain import Flow, Halt, as_tuple
 from interlock.runtime.chunk_stages.arm import Arm
 from interlock.runtime.chunk_stages.call import Asked, Call, Function, Scope
+from interlock.runtime.chunk_stages.failures import failure_of
 from interlock.runtime.chunk_stages.values import CARRYING, Keyed, Values, flow_of
 from interlock.runtime.chunk_stages.woven import Hooked
 from interlock.runtime.join import Stop, join
-from interlock.runtime.strand import as_failure, is_awaitable
-from interlock.steps import StepContext
-from interlock.verdict import AbortSignal, BailSignal, Phase
+from interlock.runtime.strand import is_awaitable
+from interlock.steps import StepContext, Turn
+from interlock.verdict import AbortSignal, BailSignal
 
 __all__ = ["BlockStage", "Reducer"]
 
@@ -38,12 +39,11 @@ class Reducer(Call):
         self, function: Function, asked: Asked, scope: Scope, context: OutputStreamContext, outputs: Keyed
     ) -> None:
         super().__init__(function, asked, scope, context)
-        self._reducing = StepContext(outputs.shown(), scope.run, self._turn)
+        self._reducing: StepContext[Any] = StepContext(outputs.shown(), scope.run, Turn(asked))
 
     def called(self, _: object = None) -> object:
         """Ask it about the branches."""
-        self.begin()
-        return self._function(self._reducing)
+        return self.ask(self._reducing)
 
 
 class BlockStage:
@@ -181,7 +181,7 @@ class BlockStage:
         self._halt.why = None
         if self._reducer is not None:
             return self._reducer.failed(error)  # a branch's own is what it is already
-        return as_failure(self._execution.latch, self.path, error, Phase.OUTPUT_STREAM)
+        return failure_of(self._execution.latch, self.path, error)
 
     def also(self, runs: int) -> None:
         """Count them for every branch."""

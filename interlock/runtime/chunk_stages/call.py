@@ -7,12 +7,13 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from interlock.processors.stream_context import OutputStreamContext
+from interlock.runtime.chunk_stages.failures import failure_of
 from interlock.runtime.chunk_stages.values import Keyed, Value, Values, flow_of
 from interlock.runtime.chunk_stages.woven import Hooked
 from interlock.runtime.execution import Execution
-from interlock.runtime.strand import as_failure, is_awaitable
+from interlock.runtime.strand import is_awaitable
 from interlock.steps import Step, StepContext, StepRun, Turn
-from interlock.verdict import AbortSignal, Phase, Signal
+from interlock.verdict import AbortSignal, Signal
 
 __all__ = ["Asked", "Call", "FunctionStage", "Round", "Scope", "ScopeStage"]
 
@@ -72,22 +73,21 @@ class Call:
         self._function = function
         self._scope = scope
         self._context = context
-        self._turn = Turn(asked)
-        self._step_context = StepContext(context, scope.run, self._turn)
+        self._step_context: StepContext[Any] = StepContext(context, scope.run, Turn(asked))
+        self._turn: Turn = self._step_context
         self.asked = asked
         self.attempt = 1
         self.chunk: Any = context.chunk
 
     def called(self, _: object = None) -> object:
         """Ask it about :attr:`chunk`; gives what it returned."""
-        self.begin()
         value = self.chunk
         if value.__class__ is Keyed:
-            return self._function(StepContext(value.shown(), self._scope.run, self._turn))
+            return self.ask(StepContext(value.shown(), self._scope.run, Turn(self.asked)))
         context = self._context
         context.chunk = value
         context.out = (value,)
-        return self._function(self._step_context)
+        return self.ask(self._step_context)
 
     @property
     def signal(self) -> Signal | None:
@@ -95,14 +95,15 @@ class Call:
         notes = self._turn.notes
         return None if notes is None else notes.signal
 
-    def begin(self) -> None:
-        """A turn of it begins."""
-        turn = self._turn
-        turn.notes = None
+    def ask(self, step_context: StepContext[Any]) -> object:
+        """A turn of it, with this context."""
+        self._turn = step_context
+        step_context.notes = None
         if self._scope.rounds:
-            turn.at = tuple([one.number for one in self._scope.rounds])
+            step_context.at = tuple([one.number for one in self._scope.rounds])
         if self.attempt > 1:
-            turn.noted().attempts = self.attempt
+            step_context.noted().attempts = self.attempt
+        return self._function(step_context)
 
     def ended(self) -> None:
         """It has returned: what it noted on the way counts.
@@ -121,7 +122,7 @@ class Call:
     def failed(self, error: BaseException) -> BaseException:
         """What its error becomes."""
         latch = self._scope.execution.latch
-        told = as_failure(latch, self.asked.path, error, Phase.OUTPUT_STREAM, cast("Any", self._turn))
+        told = failure_of(latch, self.asked.path, error, self._turn)
         self._turn.notes = None
         return told
 

@@ -123,7 +123,7 @@ class _Group:
         try:
             flow = self._arms[number].push(self._value, share=self._share)
         except Exception as error:
-            self._take(number, error)
+            self.failed(number, error)
             return None
         if is_awaitable(flow):
             self.running[number] = cast("Awaitable[Values]", flow)
@@ -132,8 +132,10 @@ class _Group:
         return None
 
     def ended(self, number: int, flow: Values) -> None:
-        """Take in what a branch gave."""
+        """Take in what a branch gave; nobody goes on with one that ends when enough have."""
         self.running.pop(number, None)
+        if self._gathering.enough:
+            self._arms[number].leave_behind()
         try:
             self._arms[number].end(self._value, flow)
         except Exception as error:
@@ -144,6 +146,7 @@ class _Group:
     def failed(self, number: int, error: Exception) -> None:
         """Take in a branch's failure."""
         self.running.pop(number, None)
+        self._arms[number].leave_behind()
         self._take(number, error)
 
     def _take(self, number: int, error: Exception | None = None) -> None:

@@ -11,9 +11,9 @@ from interlock.processors.returns import chunks_returned
 from interlock.processors.stream_context import OutputStreamContext
 from interlock.runtime.checks import why_stopped
 from interlock.runtime.chunk_chain import Flow, Halt
+from interlock.runtime.chunk_stages.failures import failure_of
 from interlock.runtime.chunk_stages.values import Keyed, Value, no_context
 from interlock.runtime.execution import Execution
-from interlock.runtime.strand import as_failure
 from interlock.verdict import Phase, Verdict
 
 __all__ = ["ChunkOnly", "HookStage"]
@@ -99,7 +99,7 @@ class HookStage:
     def failed(self, error: BaseException) -> BaseException:
         """Note a block or a failure."""
         latch = self._execution.latch
-        told = as_failure(latch, self.path, error, self.phase)
+        told = failure_of(latch, self.path, error)
         if latch.tripwire is not None and latch.tripwire.processor_id == self.processor.id:
             self.verdict, self.reason = "blocked", latch.tripwire.reason
         elif latch.tripwire is None and isinstance(told, Exception):

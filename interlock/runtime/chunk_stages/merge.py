@@ -8,10 +8,9 @@ from typing import Any, cast
 from interlock.errors import RunError
 from interlock.messages import Chunk
 from interlock.processors.stream_context import OutputStreamContext, merge_outs
+from interlock.runtime.chunk_stages.failures import failure_of
 from interlock.runtime.chunk_stages.values import Keyed, Value, Values, flow_of
 from interlock.runtime.execution import Execution
-from interlock.runtime.strand import as_failure
-from interlock.verdict import Phase
 from interlock.workflows import MergeNode
 from interlock.workflows.outcome import StepError
 
@@ -78,7 +77,7 @@ class MergeStage:
 
     def failed(self, error: BaseException) -> BaseException:
         """What is raised for a conflict, or an error of the function."""
-        return as_failure(self._execution.latch, self._path, error, Phase.OUTPUT_STREAM)
+        return failure_of(self._execution.latch, self._path, error)
 
     def also(self, runs: int) -> None:
         """A merge keeps no record."""

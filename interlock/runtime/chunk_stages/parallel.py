@@ -42,14 +42,10 @@ class ParallelStage(GatheringStage):
         if not gathering.enough:
             gathering.settle()
         outputs: dict[str, object] = {}
-        ended = gathering.succeeded if self._enough is None else gathering.succeeded[: self._enough]
         for number, arm in enumerate(self.arms):
             failure = gathering.failures.get(number)
-            if number in ended:
+            if number in gathering.succeeded:
                 outputs[arm.key] = arm.output
             elif failure is not None and self._on_error == "collect":
                 outputs[arm.key] = StepError(arm.key, failure)
-                arm.leave_behind()
-            elif failure is not None or number in gathering.succeeded:
-                arm.leave_behind()
         return Keyed(value, outputs, self._witnesses)

@@ -11,9 +11,10 @@ import anyio
 from interlock.errors import RunError, StepFailed
 from interlock.runtime.chunk_chain import ChunkChain
 from interlock.runtime.chunk_stages.call import Call
+from interlock.runtime.chunk_stages.failures import failure_of
 from interlock.runtime.chunk_stages.values import Value, Values
 from interlock.runtime.execution import Execution
-from interlock.runtime.strand import as_failure, close, is_awaitable
+from interlock.runtime.strand import close, is_awaitable
 from interlock.steps import RetryPolicy
 from interlock.verdict import AbortSignal, Phase
 
@@ -182,7 +183,7 @@ class NestedStage:
 
     def failed(self, error: BaseException) -> BaseException:
         """What is raised for an error in it."""
-        return as_failure(self._execution.latch, self._path, error, Phase.OUTPUT_STREAM)
+        return failure_of(self._execution.latch, self._path, error)
 
     def also(self, runs: int) -> None:
         """Count them for the chain."""

@@ -11,10 +11,10 @@ from collections.abc import Awaitable, Callable, Generator, Sequence
 from typing import Any, TypeAlias
 
 from interlock.runtime.chunk_chain import ChunkChain
+from interlock.runtime.chunk_stages.failures import failure_of
 from interlock.runtime.chunk_stages.values import Value, Values
 from interlock.runtime.execution import Execution
-from interlock.runtime.strand import as_failure, close
-from interlock.verdict import Phase
+from interlock.runtime.strand import close
 
 __all__ = ["Hooked", "Work", "WovenStage"]
 
@@ -105,7 +105,7 @@ class WovenStage(ABC):
 
     def failed(self, error: BaseException) -> BaseException:
         """What is raised for an error in it."""
-        return as_failure(self.execution.latch, self.path, error, Phase.OUTPUT_STREAM)
+        return failure_of(self.execution.latch, self.path, error)
 
     def also(self, runs: int) -> None:
         """Count them for all its chains."""
