@@ -106,7 +106,7 @@ class StepFailed(RunError):
         self.phase = phase
         where = f"step {step_id!r}" + (f" in phase {str(phase)!r}" if phase else "")
         tried = f" (attempt {attempt})" if attempt > 1 else ""
-        said = str(cause) if isinstance(cause, RecordedError) else f"{type(cause).__name__}: {cause}"
+        said = cause.text if isinstance(cause, RecordedError) else f"{type(cause).__name__}: {cause}"
         super().__init__(f"{where} failed{tried}: {said}")
         self.__cause__ = cause
 
@@ -233,12 +233,18 @@ class RecordedError(RunError):
     Args:
         type_name: The class it was of.
         message: What it said.
+        own: Whether the class is one of these here, whose messages need no class beside them.
+
+    Attributes:
+        text: Both, as a traceback shows them.
     """
 
-    def __init__(self, type_name: str, message: str) -> None:
+    def __init__(self, type_name: str, message: str, *, own: bool = False) -> None:
         self.type_name = type_name
         self.message = message
-        super().__init__(f"{type_name}: {message}" if message else type_name)
+        self.own = own
+        self.text = f"{type_name}: {message}" if message else type_name
+        super().__init__(message if own else self.text)
 
 
 class StorageError(InterlockError):

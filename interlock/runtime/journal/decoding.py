@@ -70,7 +70,7 @@ class Decoder:
             case "context":
                 return context_of({name: self.decode(part) for name, part in told["v"].items()})
             case "error":
-                return RecordedError(told["type"], self.decode(told["v"]))
+                return RecordedError(told["type"], self.decode(told["v"]), own=told.get("own") is True)
             case "model-error":
                 message, provider, status, body, retryable = self.decode(told["v"])
                 return ModelError(message, provider=provider, status=status, body=body, retryable=retryable)

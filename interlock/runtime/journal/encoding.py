@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from enum import Enum, Flag
 from typing import Any, Final, cast
 
-from interlock.errors import ModelError, RecordedError, StepFailed
+from interlock.errors import InterlockError, ModelError, RecordedError, StepFailed
 from interlock.messages.json_form import list_to_json
 from interlock.messages.message import Message
 from interlock.messages.message_list import MessageList
@@ -172,12 +172,15 @@ class Encoder:
             told = [error.step_id, self._error(error.cause), error.attempt, phase]
             return {TAG: "step-failed", "v": told}
         if isinstance(error, RecordedError):
-            return {TAG: "error", "type": error.type_name, "v": self.encode(error.message, 0)}
+            return self._error_json(error.type_name, error.message, own=error.own)
         try:
             said = str(error)
         except Exception as fault:  # an error is recorded all the same
             said = f"(its message could not be told: {type(fault).__name__})"
-        return {TAG: "error", "type": type(error).__name__, "v": self.encode(said, 0)}
+        return self._error_json(type(error).__name__, said, own=isinstance(error, InterlockError))
+
+    def _error_json(self, type_name: str, message: str, *, own: bool) -> JSON:
+        return {TAG: "error", "type": type_name, "v": self.encode(message, 0), **({"own": True} if own else {})}
 
     def _class(self, kind: type[Any]) -> str:
         name = self._classes.name_of(kind)
