@@ -64,7 +64,10 @@ class RunStream(Generic[O_co]):
         self._buffer.drop()
         if not self._ended.is_set():
             self._cancel()
-        return await self._group.__aexit__(kind, error, traceback)
+        if error is None or isinstance(error, anyio.get_cancelled_exc_class()):
+            return await self._group.__aexit__(kind, error, traceback)
+        await self._group.__aexit__(None, None, None)  # which would wrap the error of the reader
+        return None
 
     def __aiter__(self) -> Self:
         return self
