@@ -13,7 +13,7 @@ from interlock.cli.command import carry_out
 from interlock.cli.ending import Ending, ExitCode, WrongCall
 from interlock.cli.loading import load
 from interlock.cli.runs_list import RunStatus
-from interlock.cli.terminal import AnswerOutput, read_text
+from interlock.cli.terminal import AnswerOutput, read_text, visible
 from interlock.workflows import Workflow
 
 __all__ = ["runs_app"]
@@ -115,7 +115,7 @@ def cancel(
                 )
             case _:
                 message = f"run {found} had ended already: {status}"
-        output.write(message)
+        output.write_own(f"{visible(message)}\n")
         return Ending(ExitCode.SUCCESS)
 
     carry_out(work)

@@ -133,6 +133,20 @@ def agents(write: Write) -> Path:
 
 
 @pytest.fixture
+def shop(write: Write) -> Path:
+    """A file with workflows that wait, fail, and are killed."""
+    from tests.cli.shop import SHOP
+
+    return write("shop.py", SHOP)
+
+
+@pytest.fixture
+def db(tmp_path: Path) -> Path:
+    """Where runs are kept."""
+    return tmp_path / "runs.db"
+
+
+@pytest.fixture
 def clean_modules(tmp_path: Path) -> Iterator[None]:
     """Forget what was loaded from this test's own folder, and that it was importable."""
     path = sys.path[:]

@@ -122,6 +122,45 @@ async def test_of_a_resume_and_a_cancel_at_once_one_wins(tmp_path: Any) -> None:
             assert status == told.status
 
 
+class _Overtaken(MemoryRunStore):
+    """A store in which somebody resumes the run after it was read, once."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.resume = False
+
+    async def read(self, run_id: str, *, after: int = 0) -> Sequence[JournalRow]:
+        rows = await super().read(run_id, after=after)
+        if self.resume:
+            self.resume = False
+            await asks.create_run(run_id, store=self).resume(1)
+        return rows
+
+
+async def test_a_cancel_that_comes_second_looks_again_and_writes_nothing() -> None:
+    store = _Overtaken()
+    run_id = await _waiting(store)
+    store.resume = True
+    assert await cancel_run(store, run_id) == "ended"
+    assert [run.status for run in await store.runs()] == ["success"]
+
+
+class _Standing(MemoryRunStore):
+    """A store in which a run comes to stand still just before it could see that it is asked to end."""
+
+    async def ask_to_cancel(self, run_id: str) -> bool:
+        last = len(await self.read(run_id))
+        await self.append(run_id, last, [JournalRow(0, "workflow-finish", 9.0, data={"status": "suspended"})])
+        return await super().ask_to_cancel(run_id)
+
+
+async def test_a_run_that_suspends_while_it_is_asked_is_canceled_all_the_same() -> None:
+    store = _Standing()
+    await store.append("r", 0, [JournalRow(1, "workflow-start", 7.0, data={"workflow": "asks"})])
+    assert await cancel_run(store, "r") == "canceled"
+    assert [run.status for run in await store.runs()] == ["canceled"]
+
+
 async def test_a_run_that_is_running_ends_when_it_next_writes() -> None:
     under_way, go_on = anyio.Event(), anyio.Event()
 

@@ -1,0 +1,51 @@
+"""``interlock graph --run``: a workflow drawn with a stored run on it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Interlock
+from tests.cli.shop import died_after, rows_of, started
+
+# graph --run
+
+
+@pytest.mark.parametrize("form", ["text", "mermaid", "svg", "dot", "json"])
+def test_a_graph_is_drawn_with_a_run(interlock: Interlock, shop: Path, db: Path, form: str) -> None:
+    started(interlock, shop, db)
+    plain = interlock("graph", f"{shop}:refund", "-f", form)
+    drawn = interlock("graph", f"{shop}:refund", "-f", form, "--run", "r1", "--store", db)
+    assert (drawn.code, drawn.err) == (0, "")
+    assert drawn.out != plain.out
+    assert "900.0" in drawn.out  # what waits says what for
+    assert "r1" in drawn.out
+
+
+def test_a_run_whose_process_died_is_drawn_as_far_as_it_came(interlock: Interlock, shop: Path, db: Path) -> None:
+    started(interlock, shop, db)
+    for after in range(1, len(rows_of(db, "r1"))):
+        died_after(db, "r1", after=after, copy=f"died-{after}")
+        drawn = interlock("graph", f"{shop}:refund", "--run", f"died-{after}", "--store", db)
+        assert (drawn.code, drawn.err) == (0, "")
+        assert drawn.out.splitlines()[1].startswith("… not ended")
+        assert f"run died-{after}" in drawn.out.splitlines()[1]
+
+
+def test_a_run_is_drawn_on_its_own_workflow(interlock: Interlock, shop: Path, db: Path) -> None:
+    started(interlock, shop, db)
+    done = interlock("graph", f"{shop}:numbers", "--run", "r1", "--store", db)
+    assert (done.code, done.out) == (2, "")
+    assert "is one of workflow 'refund'" in done.err
+    interlock("run", f"{shop}:both", "x", "--store", db, "--run-id", "r2")
+    other_shape = interlock("graph", f"{shop}:changed", "--run", "r2", "--store", db)
+    assert other_shape.code == 0
+    assert "made by another shape of the workflow" in other_shape.err
+
+
+@pytest.mark.parametrize("alone", ["--run", "--store"])
+def test_a_run_and_its_store_go_together(interlock: Interlock, shop: Path, alone: str) -> None:
+    done = interlock("graph", f"{shop}:refund", alone, "x")
+    assert (done.code, done.out) == (2, "")
+    assert "--run and --store go together" in done.err
