@@ -254,7 +254,11 @@ class _Layout:
         match arm.chain.members:
             case (Vertex() as vertex,):
                 lines = self._lines(vertex, room - 5)
-                return [clipped(printable(f"{arm.condition}:"), room - 5), *lines] if arm.condition else lines
+                if not arm.condition:
+                    return lines
+                condition = clipped(printable(f"{arm.condition}:"), room - 5)
+                together = f"{condition} {lines[0]}"
+                return [together, *lines[1:]] if width_of(together) <= room - 5 else [condition, *lines]
             case _:
                 return self._arm_block(arm, room)
 

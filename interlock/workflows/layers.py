@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -17,6 +17,8 @@ __all__ = ["Slot", "layered", "settled"]
 _SWEEPS: Final = 8
 _PASSING_WEIGHT: Final = 4.0
 """How much straighter a line is kept than a node is centred."""
+_LOOSE_WEIGHT: Final = 0.05
+"""Of what nothing leads to."""
 
 
 @dataclass(eq=False, slots=True)
@@ -61,6 +63,7 @@ def layered(needs: Sequence[Sequence[int]], *, widest: int) -> Sequence[Sequence
     for source, targets in users.items():
         _link(entry if source < 0 else slots[source], 0 if source < 0 else depth[source], targets, rows)
     _link_out([(depth[item], slots[item]) for item in range(len(needs)) if item not in needed], exit_, rows)
+    _centre_ways(rows)
     return _with_few_crossings(rows)
 
 
@@ -139,6 +142,19 @@ def _link_out(sinks: Sequence[tuple[int, Slot]], exit_: Slot, rows: list[list[Sl
         line = [target]
 
 
+def _centre_ways(rows: Sequence[list[Slot]]) -> None:
+    """Let what passes on from the way in, and to the way out, begin in the middle of each layer."""
+    shared: set[Slot] = {rows[0][0], rows[-1][0]}
+    for row in rows:
+        shared |= {slot for slot in row if slot.item is None and slot.above and slot.above[0] in shared}
+    for row in reversed(rows):
+        shared |= {slot for slot in row if slot.item is None and slot.below and slot.below[0] in shared}
+    for row in rows:
+        others = [slot for slot in row if slot not in shared]
+        middle = len(others) // 2
+        row[:] = [*others[:middle], *(slot for slot in row if slot in shared), *others[middle:]]
+
+
 def _with_few_crossings(rows: list[list[Slot]]) -> list[list[Slot]]:
     """Order each layer by where its neighbours stand, down and up again, and keep the best that was seen."""
     places: dict[Slot, float] = {}
@@ -208,43 +224,73 @@ def settled(
 ) -> dict[Slot, float]:
     """Where each slot's axis goes, from left to right: near its neighbours, and clear of those beside it.
 
+    The whole is no wider than the widest layer by itself.
+
     Args:
         rows: The layers.
         left, right: How far each slot reaches to either side of its axis.
         gap: The room between two slots.
     """
     offsets: list[list[float]] = []
+    spare: list[float] = []
     for lefts, rights in zip(left, right, strict=True):
         row_offsets: list[float] = []
-        at = 0.0
-        for number, (to_left, to_right) in enumerate(zip(lefts, rights, strict=True)):
-            at += to_left + (gap if number else 0.0)
+        at = -gap
+        for to_left, to_right in zip(lefts, rights, strict=True):
+            at += gap + to_left
             row_offsets.append(at)
             at += to_right
         offsets.append(row_offsets)
+        spare.append(at)
+    widest = max(spare)
+    spare = [widest - width for width in spare]
     axes: dict[Slot, float] = {}
-    widest = max((row[-1] for row in offsets if row), default=0.0)
-    for row, row_offsets in zip(rows, offsets, strict=True):
+    for row, row_offsets, room in zip(rows, offsets, spare, strict=True):
         for slot, offset in zip(row, row_offsets, strict=True):
-            axes[slot] = offset + (widest - row_offsets[-1]) / 2
+            axes[slot] = offset + room / 2
     for sweep in range(_SWEEPS):
         down = sweep % 2 == 0
         order = range(len(rows)) if down else reversed(range(len(rows)))
         for level in order:
-            _settle(rows[level], offsets[level], axes, down=down)
+            _settle(rows[level], offsets[level], spare[level], axes, down=down)
     return axes
 
 
-def _settle(row: Sequence[Slot], offsets: Sequence[float], axes: dict[Slot, float], *, down: bool) -> None:
-    """Move the slots of one layer as near to their neighbours above (or below) as those beside them allow.
+def _wish(slot: Slot, axes: Mapping[Slot, float], *, down: bool) -> tuple[float, float]:
+    """Where a slot's neighbours above (or below) want it, and how much that matters: the less, the more others want it.
 
-    That is a least-squares fit with a given order: the pool-adjacent-violators algorithm.
+    A line goes straight on where it can, whatever else joins it.
+    """
+    ends = slot.above if down else slot.below
+    if slot.item is None:
+        line = [end for end in ends if end.item is None]
+        if line:
+            return _middle([axes[end] for end in line], axes[slot]), _PASSING_WEIGHT
+    if not ends:
+        return axes[slot], _LOOSE_WEIGHT
+    shares = [1.0 / len(end.below if down else end.above) for end in ends]
+    weight = sum(shares) / len(ends) / (len(ends) if slot.item is None else 1)
+    return _middle([axes[end] for end in ends], axes[slot]), weight
+
+
+def _settle(
+    row: Sequence[Slot], offsets: Sequence[float], spare: float, axes: dict[Slot, float], *, down: bool
+) -> None:
+    """Move the slots of one layer as near to where they are wanted as those beside them, and the room, allow.
+
+    That is a least-squares fit with a given order and bounds: the pool-adjacent-violators algorithm.
+
+    Args:
+        row: The layer.
+        offsets: Where its axes are if all stand as far to the left as they can.
+        spare: How far to the right the last may move from there.
+        axes: All axes, which are changed.
+        down: Whether the neighbours above are looked at; else those below.
     """
     pools: list[tuple[float, float, int]] = []  # weighted mean, weight, number of slots
     for slot, offset in zip(row, offsets, strict=True):
-        ends = slot.above if down else slot.below
-        weight = (_PASSING_WEIGHT if slot.item is None else 1.0) if ends else 0.05
-        mean = _middle([axes[end] for end in ends], axes[slot]) - offset
+        wish, weight = _wish(slot, axes, down=down)
+        mean = wish - offset
         count = 1
         while pools and pools[-1][0] > mean:
             other, other_weight, other_count = pools.pop()
@@ -255,5 +301,5 @@ def _settle(row: Sequence[Slot], offsets: Sequence[float], axes: dict[Slot, floa
     place = 0
     for mean, _, count in pools:
         for _ in range(count):
-            axes[row[place]] = mean + offsets[place]
+            axes[row[place]] = min(max(mean, 0.0), spare) + offsets[place]
             place += 1

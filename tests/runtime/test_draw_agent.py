@@ -48,10 +48,14 @@ def test_a_point_shows_what_acts_there_and_the_others_are_empty() -> None:
     assert [name for name, plan in plans.items() if plan is not None] == ["input"]
 
 
-def test_text_and_mermaid_name_model_tools_and_processors() -> None:
-    for drawing in (AGENT.to_text(), AGENT.to_mermaid()):
+def test_text_mermaid_and_svg_name_model_tools_and_processors() -> None:
+    for drawing in (AGENT.to_text(), AGENT.to_mermaid(), AGENT.to_svg()):
         for name in ("embedded/echo", "track_parcel", "processor:guard", "tool_result", "nothing acts here"):
             assert name in drawing
+
+
+def test_a_notebook_shows_the_picture_and_where_it_cannot_the_lines() -> None:
+    assert AGENT._repr_mimebundle_() == {"image/svg+xml": AGENT.to_svg(), "text/plain": AGENT.to_text()}
 
 
 def test_a_list_that_a_function_gives_is_said_to_be_decided_per_run() -> None:

@@ -20,6 +20,7 @@ from interlock.workflows import (
     Completed,
     DagItem,
     DagNode,
+    ErrorMode,
     Failed,
     ForeachNode,
     LoopNode,
@@ -41,6 +42,7 @@ from interlock.workflows import (
 from interlock.workflows.graph import Vertex, chains_of
 from interlock.workflows.graph_of import graph_of
 from interlock.workflows.naming import named as numbered
+from interlock.workflows.outcome import StepStatus
 
 WORD_JOINER = "\N{WORD JOINER}"
 
@@ -138,7 +140,7 @@ def _plans(
         return Plan(held[-1].id, held)
 
     condition = st.sampled_from((holds, lambda ctx: True))
-    modes = st.sampled_from(("fail_fast", "collect"))
+    modes: st.SearchStrategy[ErrorMode] = st.sampled_from(("fail_fast", "collect"))
 
     def node(kind: str) -> Node:
         match kind:
@@ -178,7 +180,7 @@ def built(*nodes: Node) -> Workflow[Any, Any]:
     return Workflow(Plan("w", numbered(nodes)))
 
 
-STATUSES = ("success", "failed", "tripwire", "suspended", "bailed", "canceled", "unfinished")
+STATUSES: Sequence[StepStatus] = ("success", "failed", "tripwire", "suspended", "bailed", "canceled", "unfinished")
 
 
 @st.composite
@@ -204,19 +206,17 @@ def outcomes(draw: st.DrawFn, workflow: Workflow[Any, Any]) -> Outcome[Any] | Pa
                 chosen=None if arms is None else draw(st.lists(st.sampled_from(arms), unique=True)),
             )
         )
-    told = {"run_id": draw(words), "steps": records, "duration": draw(st.floats(0, 1e6))}
-    return draw(
-        st.sampled_from(
-            (
-                Completed(1, **told),
-                Failed(ValueError(draw(words)), **told),
-                Blocked(Tripwire(draw(words), draw(words)), **told),
-                Suspended([record.suspension for record in records if record.suspension], **told),
-                Canceled(**told),
-                Paused([record.path for record in records], **told),
-            )
-        )
+    told: dict[str, Any] = {"run_id": draw(words), "steps": records, "duration": draw(st.floats(0, 1e6))}
+    ends: Sequence[Outcome[Any] | Paused] = (
+        Completed(1, **told),
+        Failed(ValueError(draw(words)), **told),
+        Blocked(Tripwire(draw(words), draw(words)), **told),
+        Suspended([record.suspension for record in records if record.suspension], **told),
+        Canceled(**told),
+        Paused([record.path for record in records], **told),
     )
+    ended: Outcome[Any] | Paused = draw(st.sampled_from(ends))
+    return ended
 
 
 @dataclass(frozen=True)

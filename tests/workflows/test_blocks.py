@@ -15,10 +15,13 @@ from interlock.workflows.blocks import (
     clipped,
     framed,
     junction,
+    labelled,
     listed,
+    looped,
     padded,
     stacked,
     width_of,
+    worded,
     wrapped,
 )
 
@@ -30,7 +33,9 @@ blocks: st.SearchStrategy[Block] = st.recursive(
         st.lists(inner, min_size=1, max_size=4).map(stacked),
         st.lists(inner, min_size=1, max_size=4).map(beside),
         st.lists(st.one_of(inner, words.map(lambda text: [text.strip()])), min_size=1, max_size=4).map(listed),
-        st.builds(framed, inner, words.map(str.strip)),
+        st.builds(framed, inner, words.map(str.strip), notes=st.lists(words.map(str.strip), max_size=2)),
+        st.builds(labelled, inner, words.map(str.strip)),
+        st.builds(looped, inner, words.map(str.strip)),
     ),
     max_leaves=8,
 )
@@ -177,3 +182,47 @@ def test_a_clipped_text_keeps_to_the_width(text: str, width: int) -> None:
     assert width_of(clipped(text, width)) <= width
     assert clipped("abc", 3) == "abc"
     assert clipped("abcd", 3) == "ab…"
+
+
+def test_a_text_beside_the_way_in_leaves_the_way_whole() -> None:
+    assert labelled(box(["step"]), "is_long").lines == (
+        "    │ is_long",
+        "┌───▼──┐     ",
+        "│ step │     ",
+        "└───┬──┘     ",
+    )
+
+
+def test_a_way_back_leads_from_below_to_above() -> None:
+    assert looped(box(["step"]), "while x").lines == (
+        "    ├◀──────────┐",
+        "┌───▼──┐        │",
+        "│ step │        │",
+        "└───┬──┘        │",
+        "    ├─ while x ─┘",
+    )
+
+
+def test_notes_stand_below_the_title_of_a_frame() -> None:
+    assert framed(box(["step"]), "inner", notes=["a reason"]).lines == (
+        "      ▼     ",
+        "╔═ inner ══╗",
+        "║ a reason ║",
+        "║     │    ║",
+        "║ ┌───▼──┐ ║",
+        "║ │ step │ ║",
+        "║ └───┬──┘ ║",
+        "╚═════╪════╝",
+    )
+
+
+@given(words, st.integers(2, 20))
+def test_lines_of_words_keep_to_the_width_and_lose_nothing(text: str, width: int) -> None:
+    lines = worded(text, width)
+    assert all(width_of(line) <= width for line in lines)
+    assert "".join(lines).replace(" ", "") == text.replace(" ", "")
+
+
+def test_prose_breaks_between_words() -> None:
+    assert worded("failed: no such-thing here", 14) == ["failed: no", "such-thing", "here"]
+    assert worded("", 10) == [""]

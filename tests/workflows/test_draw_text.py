@@ -10,11 +10,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from interlock.workflows import ParallelNode, Plan, StepNode, Workflow, create_workflow, draw_text
+from interlock.workflows import (
+    Failed,
+    ParallelNode,
+    Plan,
+    StepNode,
+    StepRecord,
+    Workflow,
+    create_workflow,
+    draw_text,
+)
 from interlock.workflows.blocks import Block, box, width_of
 from interlock.workflows.draw_text import TEXT_WIDTH, plan_block
 from interlock.workflows.labels import printable
-from tests.workflows.drawn import KINDS, function_step, named, workflows
+from tests.workflows.drawn import KINDS, function_step, holds, named, outcomes, workflows
 
 plain = st.integers(0, 10**5).map(lambda n: f"{'a-guard-of-some-length'[: n % 20]}{n}")
 
@@ -135,6 +144,166 @@ def test_an_arm_that_does_nothing_is_dashed_and_says_so() -> None:
         "╎ (does nothing here) ╎  └─┬─┘",
         "└╌╌╌╌╌╌╌╌╌╌┬╌╌╌╌╌╌╌╌╌╌┘    │  ",
     )
+
+
+def test_the_arms_of_a_branch_stand_each_below_its_condition_and_a_way_leads_past_them() -> None:
+    a, b, c = (function_step(id_) for id_ in "abc")
+    workflow = create_workflow(id="w").branch([(holds, [a, b]), (lambda ctx: True, c)]).map(named).commit()
+    assert workflow.to_text() == drawing(
+        """
+w: anything → anything
+
+           input
+             │
+        ╱────▼───╲
+        │ branch │
+        ╲────┬───╱
+             │
+  ┌──────────┼────┐
+  │ holds    │ 2  │ none
+┌─▼─┐      ┌─▼─┐  │
+│ a │      │ c │  │
+└─┬─┘      └─┬─┘  │
+  │          │    │
+┌─▼─┐        │    │
+│ b │        │    │
+└─┬─┘        │    │
+  └──────────┼────┘
+             │
+      ╭──────▼─────╮
+      │ map: named │
+      ╰──────┬─────╯
+             ▼
+           output
+"""
+    )
+
+
+def test_conditions_of_arms_that_do_not_fit_side_by_side_stand_before_them() -> None:
+    arms = [(holds, function_step(f"a-long-step-id-{n}")) for n in range(9)]
+    lines = create_workflow(id="w").branch(arms).commit().to_text().splitlines()
+    assert "├──▶ holds: a-long-step-id-0 ──┤" in lines
+    assert "├──▶ none ─────────────────────┤" in lines
+
+
+def test_a_loop_shows_its_way_back_and_a_foreach_how_many_at_once() -> None:
+    a, b = function_step("a"), function_step("b")
+    assert create_workflow(id="w").do_while(a, holds).foreach(b, concurrency=4).sleep(5).commit().to_text() == drawing(
+        """
+w: anything → anything
+
+               input
+                 ▼
+             ┏━ do-while ━━━━━━━━━━┓
+             ┃   │                 ┃
+             ┃   ├◀──────────────┐ ┃
+             ┃ ┌─▼─┐             │ ┃
+             ┃ │ a │             │ ┃
+             ┃ └─┬─┘             │ ┃
+             ┃   ├─ while holds ─┘ ┃
+             ┗━━━┿━━━━━━━━━━━━━━━━━┛
+                 ▼
+┏━ foreach: each item, 4 at once ━┓
+┃                │                ┃
+┃              ┌─▼─┐              ┃
+┃              │ b │              ┃
+┃              └─┬─┘              ┃
+┗━━━━━━━━━━━━━━━━┿━━━━━━━━━━━━━━━━┛
+                 │
+          ╭──────▼─────╮
+          │ sleep: 5 s │
+          ╰──────┬─────╯
+                 ▼
+               output
+"""
+    )
+
+
+def test_a_dag_is_a_dotted_frame_with_wires() -> None:
+    a, b, c = (function_step(id_) for id_ in "abc")
+    assert create_workflow(id="w").dag({a: [], b: [a], c: [a]}).commit().to_text() == drawing(
+        """
+w: anything → anything
+
+      input
+        ▼
+┌┄ dag ┄┄┄┄┄┄┄┄┄┐
+┆       │       ┆
+┆       │       ┆
+┆       │       ┆
+┆     ┌─▼─┐     ┆
+┆     │ a │     ┆
+┆     └─┬─┘     ┆
+┆   ┌───┴───┐   ┆
+┆ ┌─▼─┐   ┌─▼─┐ ┆
+┆ │ b │   │ c │ ┆
+┆ └─┬─┘   └─┬─┘ ┆
+┆   └──┐ ┌──┘   ┆
+┆      └┬┘      ┆
+┆       │       ┆
+└┄┄┄┄┄┄┄┼┄┄┄┄┄┄┄┘
+        ▼
+      output
+"""
+    )
+
+
+def test_a_run_is_told_in_the_boxes_and_above_them() -> None:
+    a, b, c, d = (function_step(id_) for id_ in "abcd")
+    workflow = create_workflow(id="w").branch([(holds, a), (holds, b)]).parallel([c, d], join="any").map(named).commit()
+    error = ValueError("no such customer")
+    steps = [
+        StepRecord("branch", "branch", "success", 1, duration=0.5, chosen=["a"]),
+        StepRecord("a", "a", "success", 1, duration=0.25),
+        StepRecord("parallel", "parallel", "failed", 1, duration=0.5, error=error),
+        StepRecord("c", "c", "failed", 1, error=error, attempts=3, duration=1),
+        StepRecord("d", "d", "canceled", 1),
+    ]
+    assert workflow.to_text(run=Failed(error, run_id="r1", duration=2, steps=steps)) == drawing(
+        """
+w: anything → anything
+✗ failed in 2 s · run r1 · ValueError: no such customer
+
+                     input
+                       │
+             ╱─────────▼─────────╲
+             │      branch       │
+             │ ✓ 500 ms · took a │
+             ╲─────────┬─────────╱
+                       │
+         ┌─────────────┼────────┐
+         │ holds       │ holds  │ none
+   ┌─────▼────┐   ┌────▼────┐   │
+   │    a     │   │    b    │   │
+   │ ✓ 250 ms │   │ not run │   │
+   └─────┬────┘   └────┬────┘   │
+         └─────────────┼────────┘
+                       │
+                       │ parallel: join any · ✗ failed · 500 ms
+                ┌──────┴────────────────┐
+┌───────────────▼──────────────┐  ┌─────▼────┐
+│              c               │  │    d     │
+│ ✗ failed · 1 s · 3 attempts  │  │ canceled │
+│ ValueError: no such customer │  └─────┬────┘
+└───────────────┬──────────────┘        │
+                └──────┬────────────────┘
+                       │
+                ╭──────▼─────╮
+                │ map: named │
+                │  not run   │
+                ╰──────┬─────╯
+                       ▼
+                     output
+"""
+    )
+
+
+@settings(max_examples=40)
+@given(workflows(nodes=3, arms=3).flatmap(lambda workflow: st.tuples(st.just(workflow), outcomes(workflow))))
+def test_no_run_can_act_on_the_terminal_or_bend_a_line(drawn: tuple[Workflow[Any, Any], Any]) -> None:
+    workflow, run = drawn
+    text = workflow.to_text(run=run)
+    assert all(line.replace("\u200d", "").isprintable() and line == line.rstrip() for line in text.splitlines())
 
 
 def test_wide_characters_keep_the_boxes_straight() -> None:

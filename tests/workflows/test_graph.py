@@ -261,9 +261,9 @@ def _ordered(plan: Plan, scope: str, pairs: list[tuple[str, str]]) -> list[str]:
             case ParallelNode(arms=arms):
                 here = [path for arm in arms for path in _ordered(arm, scope, pairs)]
             case BranchNode():
-                arms = [path for arm in plans_in(node) for path in _ordered(arm, scope, pairs)]
-                pairs += [(scope + node.id, path) for path in arms]
-                here = [scope + node.id, *arms]
+                inside = [path for arm in plans_in(node) for path in _ordered(arm, scope, pairs)]
+                pairs += [(scope + node.id, path) for path in inside]
+                here = [scope + node.id, *inside]
             case ForeachNode(body=body) | LoopNode(body=body):
                 here = _ordered(body, scope, pairs)
             case DagNode(items=items):

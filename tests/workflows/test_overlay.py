@@ -84,6 +84,10 @@ def test_records_of_one_path_are_counted_and_the_worst_status_shows() -> None:
     assert overlay.marks["foreach"].status == "success"
 
 
+def test_what_took_no_time_says_none() -> None:
+    assert marked(create_workflow(id="w").then(A).commit(), did("a", duration=0.0)).marks["a"].line == "✓"
+
+
 def test_a_foreach_over_nothing_has_no_items() -> None:
     overlay = marked(create_workflow(id="w").foreach(A).commit(), did("foreach"))
     assert overlay.marks["foreach"].line == "✓ 0 items · 500 ms"
@@ -186,6 +190,7 @@ def test_a_verdict_of_a_record_counts_before_those_of_checks() -> None:
         (Failed(ValueError("no"), run_id="r1"), "✗ failed · run r1 · ValueError: no"),
         (Failed(StepFailed("x/a", ValueError("no"))), "✗ failed · x/a: ValueError: no"),
         (Blocked(Tripwire("a card", "pii"), run_id="r1"), "✗ blocked · run r1 · pii: a card"),
+        (Paused([], run_id="r1"), "… not ended · run r1"),
         (Suspended([Suspension("a", "x/a", None, None, "t")], run_id="r1"), "… suspended · run r1 · waits at x/a"),
     ],
 )

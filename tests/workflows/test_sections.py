@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import xml.etree.ElementTree as ET
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,11 +17,14 @@ from interlock.errors import DefinitionError
 from interlock.workflows import Plan, create_workflow
 from interlock.workflows.blocks import width_of
 from interlock.workflows.draw_json import plan_json
+from interlock.workflows.graph_of import graph_of
+from interlock.workflows.labels import printable
 from interlock.workflows.sections import (
     NOTHING_ACTS,
     Section,
     sections_json,
     sections_mermaid,
+    sections_svg,
     sections_text,
 )
 from tests.workflows.drawn import KINDS, function_step, named, rendered, workflows
@@ -125,6 +130,20 @@ def test_mermaid_draws_a_frame_each_and_arrows_between_them() -> None:
     assert labels == [*guards, NOTHING_ACTS, "a/model", *guards, NOTHING_ACTS]
 
 
+def test_svg_draws_a_frame_each_with_what_acts_there_and_arrows_between_them() -> None:
+    root = ET.fromstring(sections_svg("agent", POINTS, LOOP))
+    shown = [text.text for text in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert shown[0] == "agent"
+    for section in POINTS:
+        assert section.label in shown
+        assert not section.note or section.note in shown
+    assert shown.count(NOTHING_ACTS) == 2
+    assert shown.count("pii") == shown.count("injection") == 2
+    assert "a/model" in shown
+    dashed = [path for path in root.iter("{http://www.w3.org/2000/svg}path") if path.get("stroke-dasharray")]
+    assert len(dashed) == 1  # the way back
+
+
 def test_json_has_each_plan_as_a_workflow_tells_it() -> None:
     told = sections_json("agent", POINTS, LOOP)
     assert json.loads(json.dumps(told)) == told
@@ -140,7 +159,7 @@ def test_json_has_each_plan_as_a_workflow_tells_it() -> None:
     assert told["sections"][2]["text"] == "a/model"
 
 
-@pytest.mark.parametrize("draw", [sections_json, sections_mermaid, sections_text])
+@pytest.mark.parametrize("draw", [sections_json, sections_mermaid, sections_svg, sections_text])
 def test_faults_are_told_all_at_once(draw: Any) -> None:
     with pytest.raises(DefinitionError) as caught:
         draw("t", [Section("a", "a"), Section("a", "b")], [("a", "x"), ("y", "a")])
@@ -176,3 +195,16 @@ def test_boxes_are_straight_and_each_side_arrow_is_drawn(
     assert sum("◀" in line for line in lines) == len({b for _, b in aside})
     assert sum(line.startswith("└") for line in lines) == len(sections)
     assert len(sides) <= 2
+
+
+@settings(max_examples=20)
+@given(drawn_sections())
+def test_a_picture_of_sections_can_be_read_and_holds_every_node(
+    drawn: tuple[Sequence[Section], Sequence[tuple[str, str]]],
+) -> None:
+    sections, edges = drawn
+    root = ET.fromstring(sections_svg("title", sections, edges))
+    paths = Counter(path for group in root.iter() if (path := group.get("data-path")))
+    plans = [section.plan for section in sections if section.plan is not None]
+    nodes = [v for plan in plans for v in graph_of(plan).vertices()]
+    assert Counter(printable(node.path) for node in nodes) <= paths
