@@ -19,6 +19,34 @@ I = TypeVar("I")  # noqa: E741
 O = TypeVar("O")  # noqa: E741
 
 
+# Classes first: a type checker that does not know TypeForm yet still tells their edges.
+@overload
+def create_workflow(
+    *,
+    id: str,
+    input_schema: type[I],
+    output_schema: type[O],
+    state_schema: object = UNSET,
+    retry: RetryPolicy | None = None,
+    description: str | None = None,
+    metadata: Mapping[str, object] | None = None,
+    on_start: Callable[[StepContext[I]], object] | None = None,
+    on_finish: Callable[[Outcome[O]], object] | None = None,
+    on_error: Callable[[Failed], object] | None = None,
+) -> WorkflowBuilder[I, I, O]: ...
+@overload
+def create_workflow(
+    *,
+    id: str,
+    input_schema: type[I],
+    state_schema: object = UNSET,
+    retry: RetryPolicy | None = None,
+    description: str | None = None,
+    metadata: Mapping[str, object] | None = None,
+    on_start: Callable[[StepContext[I]], object] | None = None,
+    on_finish: Callable[[Outcome[Any]], object] | None = None,
+    on_error: Callable[[Failed], object] | None = None,
+) -> WorkflowBuilder[I, I, Any]: ...
 @overload
 def create_workflow(
     *,
