@@ -70,7 +70,7 @@ def _busy(results: Results) -> str:
     told = f"The load average was {median:.1f} (median; highest {highest:.1f}), of which the measured program is 1"
     if median <= QUIET:
         return f"{told}."
-    return f"{told}: other programs used the machine too, so figures are higher than on a quiet one, and multiples scatter."
+    return f"{told}: other programs used the machine too, so figures are higher than on a quiet one, and scatter."
 
 
 def _table(results: Results, works: Sequence[Workload]) -> str:
