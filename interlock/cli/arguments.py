@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-__all__ = ["AsJson", "RunId", "StoreFile", "Target", "WorkflowTarget"]
+__all__ = ["AsJson", "RunId", "RunStatus", "StoreFile", "Target", "WorkflowTarget"]
 
 Target = Annotated[
     str,
@@ -40,3 +41,15 @@ RunId = Annotated[
 ]
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for a program.")]
+
+
+class RunStatus(StrEnum):
+    """How a run stands."""
+
+    RUNNING = "running"
+    SUCCESS = "success"
+    TRIPWIRE = "tripwire"
+    SUSPENDED = "suspended"
+    FAILED = "failed"
+    CANCELED = "canceled"
+    PAUSED = "paused"

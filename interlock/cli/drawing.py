@@ -131,10 +131,14 @@ def _of_agent(agent: Agent, form: DrawingFormat) -> str:
             return agent.to_text()
         case DrawingFormat.MERMAID:
             return agent.to_mermaid()
+        case DrawingFormat.SVG:
+            return agent.to_svg()
         case DrawingFormat.JSON:
             return _json(agent.to_json())
+        case DrawingFormat.DOT:
+            raise WrongCall("an agent is drawn as text, mermaid, svg or json, and a workflow as dot too")
         case _:
-            raise WrongCall(f"an agent is drawn as text, mermaid or json, not as {form}")
+            assert_never(form)
 
 
 def _under_way(history: History) -> Paused:

@@ -8,11 +8,10 @@ from typing import Annotated, Any
 import anyio
 import typer
 
-from interlock.cli.arguments import AsJson, RunId, StoreFile, WorkflowTarget
+from interlock.cli.arguments import AsJson, RunId, RunStatus, StoreFile, WorkflowTarget
 from interlock.cli.command import carry_out
 from interlock.cli.ending import Ending, ExitCode, WrongCall
 from interlock.cli.loading import load
-from interlock.cli.runs_list import RunStatus
 from interlock.cli.terminal import AnswerOutput, read_text, visible
 from interlock.workflows import Workflow
 

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from enum import StrEnum
 from typing import Any, Final
 
 from rich.console import Group
 
+from interlock.cli.arguments import RunStatus
 from interlock.cli.recorded import recorded
 from interlock.cli.stored_runs import ALL
 from interlock.cli.table import Row, table, took
 from interlock.storage import RunStore, RunSummary
 from interlock.workflows import Suspension
 
-__all__ = ["STATUS_STYLES", "ListedRun", "RunStatus", "clock", "listed_runs", "runs_json", "runs_table", "utc"]
+__all__ = ["STATUS_STYLES", "ListedRun", "clock", "listed_runs", "runs_json", "runs_table", "utc", "waits_json"]
 
 _HEADINGS: Final = ("run", "workflow", "status", "started", "duration", "rows", "waits")
 _DURATION, _ROWS = 4, 5
@@ -33,18 +33,6 @@ STATUS_STYLES: Final[Mapping[str, str]] = {
     "bailed": "green",
 }
 """How a status is shown."""
-
-
-class RunStatus(StrEnum):
-    """How a run stands."""
-
-    RUNNING = "running"
-    SUCCESS = "success"
-    TRIPWIRE = "tripwire"
-    SUSPENDED = "suspended"
-    FAILED = "failed"
-    CANCELED = "canceled"
-    PAUSED = "paused"
 
 
 @dataclass(frozen=True)

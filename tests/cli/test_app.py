@@ -137,13 +137,22 @@ def test_what_a_file_prints_goes_to_standard_error(interlock: Interlock, write: 
 
 @pytest.mark.parametrize("name", ["agent", "guard"])
 def test_a_graph_is_drawn_in_each_form(interlock: Interlock, agents: Path, name: str) -> None:
-    text, mermaid, data = (interlock("graph", f"{agents}:{name}", "--format", f) for f in ("text", "mermaid", "json"))
-    assert [done.code for done in (text, mermaid, data)] == [0, 0, 0]
+    forms = ("text", "mermaid", "json", "svg")
+    text, mermaid, data, svg = (interlock("graph", f"{agents}:{name}", "--format", form) for form in forms)
+    assert [done.code for done in (text, mermaid, data, svg)] == [0, 0, 0, 0]
     assert interlock("graph", f"{agents}:{name}").out == text.out
     assert mermaid.out.startswith(("flowchart", "---"))
     assert "redact" in text.out
     assert "redact" in mermaid.out
+    assert svg.out.startswith("<svg")
+    assert "redact" in svg.out
     assert "redact" in json.dumps(json.loads(data.out))
+
+
+def test_an_agent_is_not_drawn_as_dot(interlock: Interlock, agents: Path) -> None:
+    done = interlock("graph", f"{agents}:agent", "--format", "dot")
+    assert (done.code, done.out) == (2, "")
+    assert "an agent is drawn as text, mermaid, svg or json" in done.err
 
 
 def test_a_graph_is_written_to_a_file(interlock: Interlock, agents: Path, tmp_path: Path) -> None:
