@@ -19,7 +19,7 @@ from interlock.steps import FunctionStep
 from interlock.workflows.outcome import StepError
 from tests.lifecycle.acting import flow, picking
 
-__all__ = ["NODES", "Fails", "Made", "Node", "reference", "texts_of"]
+__all__ = ["NODES", "STOPPING", "Fails", "Made", "Node", "reference", "texts_of"]
 
 Rule = Callable[[str], list[str]]
 RULES: dict[str, Rule] = {
@@ -55,7 +55,7 @@ class Node:
         rule: What a leaf does.
         turns: How long it takes, or its function; 0: it is a ``def``.
         below: The parts below.
-        pick: Which of them goes on, where one is picked.
+        pick: Which of them goes on, where one is picked; how it stops.
         tests: Conditions: by name in ``TESTS``.
         needs: For a graph, which parts each needs: earlier ones.
         all: Whether every branch whose condition holds runs, or whether a loop goes on while its condition holds.
@@ -177,6 +177,7 @@ LIMIT = st.integers(0, 3)
 TEST = st.sampled_from(list(TESTS))
 ONE_TEST = st.tuples(TEST)
 ALWAYS = st.just(("all",))
+STOPS = st.builds(Node, st.just("stops"), tests=ONE_TEST, turns=TURNS, pick=st.integers(0, 2))
 LEAF = st.builds(Node, st.just("leaf"), rule=st.sampled_from(list(RULES)), turns=TURNS)
 QUIET = st.builds(Node, st.just("leaf"), turns=TURNS)
 FAILS = st.builds(Node, st.just("fails"), tests=ONE_TEST, turns=TURNS)
@@ -233,6 +234,9 @@ def _graph_of(below: tuple[Node, ...]) -> Nodes:
 NODES = st.recursive(LEAF | FAILS, around, max_leaves=6)
 """Graphs."""
 
+STOPPING = st.recursive(LEAF | FAILS | STOPS, around, max_leaves=6)
+"""Graphs of which parts may also block, swallow that, or have the run cancelled."""
+
 
 class OnlyThere(FunctionStep[Any, Any]):
     """A function step that acts at the per-chunk point and at no other."""
@@ -242,13 +246,15 @@ class OnlyThere(FunctionStep[Any, Any]):
 
 
 class Look(Processor):
-    """Looks at chunks, and nowhere else."""
+    """Looks at chunks, and nowhere else; counts how often it was asked."""
 
     def __init__(self, name: str, act: Callable[[OutputStreamContext], object]) -> None:
         super().__init__(id=name)
         self.act = act
+        self.calls = 0
 
     def process_output_stream(self, ctx: OutputStreamContext) -> Any:
+        self.calls += 1
         return self.act(ctx)
 
 
@@ -260,17 +266,28 @@ class PatientLook(Look):
         self.turns = turns
 
     async def process_output_stream(self, ctx: OutputStreamContext) -> Any:
+        self.calls += 1
         for _ in range(self.turns):
             await anyio.lowlevel.checkpoint()
         return self.act(ctx)
 
 
 class Made:
-    """A graph as a workflow of processors, whose names begin alike."""
+    """A graph as a workflow of processors, whose names begin alike.
+
+    Attributes:
+        workflow: The workflow.
+        looks: Its processors.
+        blocked: Whether one has blocked.
+        cancel: Called by those that have the run cancelled.
+    """
 
     def __init__(self, node: Node, name: str = "part") -> None:
         self.name = name
         self.count = 0
+        self.looks: list[Look] = []
+        self.blocked = False
+        self.cancel: Callable[[], object] = lambda: None
         self.workflow = self._workflow(node)
 
     def _name(self) -> str:
@@ -278,7 +295,9 @@ class Made:
         return f"{self.name}-{self.count}"
 
     def _leaf(self, act: Callable[[OutputStreamContext], object], turns: int) -> Processor:
-        return PatientLook(self._name(), act, turns) if turns else Look(self._name(), act)
+        made = PatientLook(self._name(), act, turns) if turns else Look(self._name(), act)
+        self.looks.append(made)
+        return made
 
     def _workflow(self, node: Node) -> Workflow[Any, Any]:
         builder = flow(self._name())
@@ -289,6 +308,8 @@ class Made:
                 return builder.then(self._leaf(obeying(RULES[node.rule]), node.turns)).commit()
             case "fails":
                 return builder.then(self._leaf(failing(TESTS[node.tests[0]]), node.turns)).commit()
+            case "stops":
+                return builder.then(self._leaf(self._stopping(node), node.turns)).commit()
             case "chain":
                 for one in below:
                     builder = builder.sleep(0).then(one)
@@ -335,6 +356,25 @@ class Made:
                 return self._graph(node, below)
             case _:
                 raise AssertionError(node.kind)
+
+    def _stopping(self, node: Node) -> Callable[[OutputStreamContext], object]:
+        """A hook that blocks a text that passes the test, or has the run cancelled."""
+        test = TESTS[node.tests[0]]
+
+        def act(ctx: OutputStreamContext) -> object:
+            if isinstance(ctx.chunk, TextDelta) and test(ctx.chunk.text):
+                if node.pick == 2:
+                    self.cancel()
+                    return ctx.chunk
+                self.blocked = True
+                try:
+                    ctx.abort("no")
+                except BaseException:
+                    if node.pick == 0:
+                        raise
+            return ctx.chunk
+
+        return act
 
     def _graph(self, node: Node, below: Sequence[Workflow[Any, Any]]) -> Workflow[Any, Any]:
         steps: list[Any] = []
