@@ -14,7 +14,7 @@ from interlock.processors.compose import ProcessorLike, compose
 from interlock.processors.seat import RunFacts
 from interlock.runtime import Agent
 from interlock.runtime.chunk_path import ChunkPath
-from interlock.runtime.strand import Execution
+from interlock.runtime.execution import Execution
 from interlock.verdict import Phase
 from interlock.workflows import Workflow, WorkflowBuilder, create_workflow
 

@@ -26,13 +26,16 @@ from interlock.workflows.outcome import (
 )
 
 if TYPE_CHECKING:
+    from interlock.runtime.stored_cancel import CancelResult, cancel_run
     from interlock.storage import MemoryRunStore, SQLiteRunStore
 else:
     __getattr__ = lazily(
         __name__,
         {
+            "CancelResult": "interlock.runtime.stored_cancel",
             "MemoryRunStore": "interlock.storage.memory_runs",
             "SQLiteRunStore": "interlock.storage.sqlite_runs",
+            "cancel_run": "interlock.runtime.stored_cancel",
         },
     )
 
@@ -46,6 +49,7 @@ __all__ = [
     "AlreadyStarted",
     "Blocked",
     "CallOptions",
+    "CancelResult",
     "Canceled",
     "Completed",
     "Conversation",
@@ -63,4 +67,5 @@ __all__ = [
     "StepError",
     "Suspended",
     "Suspension",
+    "cancel_run",
 ]
