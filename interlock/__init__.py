@@ -5,14 +5,22 @@ A *processor* looks at, changes or stops what goes into and comes out of a langu
 :mod:`interlock.processors`, errors in :mod:`interlock.errors`, helpers for tests in :mod:`interlock.testing`.
 """
 
+from typing import TYPE_CHECKING
+
 from interlock.context import RequestContext
+from interlock.lazy import lazily
 from interlock.messages import Message, MessageList, TextEdit, TextPart
 from interlock.processors import PhaseContext, Processor, ProcessorStepSchema
-from interlock.runtime import Agent, AgentResult, AgentStream
+from interlock.runtime import Agent, AgentResult
 from interlock.steps import RetryPolicy, StepContext, create_step, step
 from interlock.tools import Tool, tool
 from interlock.verdict import Phase, Tripwire
 from interlock.workflows import Blocked, Canceled, Completed, Failed, Outcome, Suspended, Workflow, create_workflow
+
+if TYPE_CHECKING:
+    from interlock.runtime import AgentStream
+else:
+    __getattr__ = lazily(__name__, {"AgentStream": "interlock.runtime.stream"})
 
 __all__ = [
     "Agent",

@@ -6,16 +6,25 @@ import pytest
 
 from interlock import errors
 from interlock.errors import (
+    AlreadyResumed,
     AlreadyStarted,
     BlockedError,
     DefinitionError,
+    GraphChanged,
     InterlockError,
     InvalidProcessorReturn,
+    JournalConflict,
     MergeConflict,
     ModelError,
+    NothingSuspended,
+    RecordedError,
+    RunBusy,
     RunError,
     StepFailed,
+    StorageError,
     ToolError,
+    UnknownRun,
+    UnrecordableValue,
 )
 from interlock.verdict import Phase, Tripwire
 
@@ -29,7 +38,15 @@ def test_every_error_belongs_to_one_tree() -> None:
         InvalidProcessorReturn,
         MergeConflict,
         AlreadyStarted,
+        AlreadyResumed,
+        NothingSuspended,
+        RunBusy,
+        UnknownRun,
+        GraphChanged,
+        UnrecordableValue,
+        RecordedError,
     }
+    assert issubclass(JournalConflict, StorageError)
 
 
 def test_one_fault_is_told_in_one_line_and_several_are_numbered() -> None:

@@ -5,13 +5,10 @@ from typing import TYPE_CHECKING
 from interlock.errors import AlreadyResumed, AlreadyStarted
 from interlock.lazy import lazily
 from interlock.runtime.agent import Agent
-from interlock.runtime.local_engine import LocalEngine
 from interlock.runtime.options import CallOptions, Conversation, PrepareStep, ProcessorList
 from interlock.runtime.result import AgentResult
-from interlock.runtime.run_stream import RunStream
-from interlock.runtime.stream import AgentStream
 from interlock.storage import RunStore
-from interlock.workflows import set_default_engine
+from interlock.workflows.engine import Engine, set_default_engine_maker
 from interlock.workflows.events import Event
 from interlock.workflows.outcome import (
     Blocked,
@@ -26,20 +23,34 @@ from interlock.workflows.outcome import (
 )
 
 if TYPE_CHECKING:
+    from interlock.runtime.local_engine import LocalEngine
+    from interlock.runtime.run_stream import RunStream
     from interlock.runtime.stored_cancel import CancelResult, cancel_run
+    from interlock.runtime.stream import AgentStream
     from interlock.storage import MemoryRunStore, SQLiteRunStore
 else:
     __getattr__ = lazily(
         __name__,
         {
+            "AgentStream": "interlock.runtime.stream",
             "CancelResult": "interlock.runtime.stored_cancel",
+            "LocalEngine": "interlock.runtime.local_engine",
             "MemoryRunStore": "interlock.storage.memory_runs",
+            "RunStream": "interlock.runtime.run_stream",
             "SQLiteRunStore": "interlock.storage.sqlite_runs",
             "cancel_run": "interlock.runtime.stored_cancel",
         },
     )
 
-set_default_engine(LocalEngine())
+
+def _local_engine() -> Engine:
+    """The library's engine, whose modules are imported when something is first run."""
+    from interlock.runtime.local_engine import LocalEngine
+
+    return LocalEngine()
+
+
+set_default_engine_maker(_local_engine)
 
 __all__ = [
     "Agent",

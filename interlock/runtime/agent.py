@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from types import NoneType
-from typing import Any, Unpack, cast
+from typing import TYPE_CHECKING, Any, Unpack, cast
 
 import anyio
 import sniffio
@@ -14,13 +14,15 @@ from interlock.errors import DefinitionError, InterlockError
 from interlock.ids import fault_in_id
 from interlock.models import LanguageModel, resolve_model
 from interlock.runtime.agent_step import AgentStep, Asked
-from interlock.runtime.opening import as_tools, check_options, open_run
+from interlock.runtime.call_check import as_tools, check_options
 from interlock.runtime.options import CallOptions, Conversation, ProcessorList
 from interlock.runtime.processor_lists import ProcessorLists
 from interlock.runtime.result import AgentResult
-from interlock.runtime.stream import AgentStream
 from interlock.steps import Step, SupportsStep
 from interlock.tools import Tool
+
+if TYPE_CHECKING:
+    from interlock.runtime.stream import AgentStream
 
 __all__ = ["Agent"]
 
@@ -132,6 +134,9 @@ class Agent(SupportsStep[Asked, Any]):
         """
         given = cast("CallOptions", {name: value for name, value in options.items() if value is not None})
         check_options(self, given)
+        from interlock.runtime.opening import open_run
+        from interlock.runtime.stream import AgentStream
+
         return AgentStream(lambda group: open_run(self, asked, given, group))
 
     def generate_sync(self, asked: Conversation, /, **options: Unpack[CallOptions]) -> AgentResult:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import NoneType
 from typing import TYPE_CHECKING, Any, cast
 
@@ -18,43 +18,17 @@ from interlock.processors.compose import ProcessorLike
 from interlock.processors.contexts import InputStepContext
 from interlock.processors.seat import RunFacts
 from interlock.runtime.agent_run import AgentRun, CallSettings
+from interlock.runtime.call_check import as_tools
 from interlock.runtime.options import CallOptions, Conversation, PrepareStep, ProcessorList
 from interlock.runtime.points import Points
 from interlock.runtime.processor_lists import ProcessorLists
-from interlock.tools import Tool, tool
 
 if TYPE_CHECKING:
     from interlock.runtime.agent import Agent
 
-__all__ = ["as_tools", "check_options", "open_run"]
+__all__ = ["open_run"]
 
 _LISTS = ("input", "output", "error")
-_OPTIONS = frozenset(CallOptions.__annotations__)
-
-
-def check_options(agent: Agent, options: Mapping[str, Any]) -> None:
-    """Refuse options that are none.
-
-    Raises:
-        DefinitionError: With every fault.
-    """
-    faults = [
-        f"there is no option {name!r}; the options are {', '.join(sorted(_OPTIONS))}"
-        for name in options
-        if name not in _OPTIONS
-    ]
-    steps = options.get("max_steps", 1)
-    if not isinstance(steps, int) or isinstance(steps, bool) or steps < 1:
-        faults.append(f"max_steps must be a whole number from 1, not {steps!r}")
-    prepare = options.get("prepare_step")
-    if prepare is not None and not callable(prepare):
-        faults.append(f"prepare_step must be a function of InputStepContext, not {prepare!r}")
-    for name in ("request_context", "model_settings", "provider_options"):
-        given: object = options.get(name)
-        if given is not None and not isinstance(given, Mapping):
-            faults.append(f"{name} must be a mapping such as {{'key': value}}, not {given!r}")
-    if faults:
-        raise DefinitionError(faults, subject=f"call of agent {agent.id!r}")
 
 
 async def open_run(agent: Agent, asked: Conversation, options: CallOptions, group: TaskGroup) -> AgentRun:
@@ -87,20 +61,6 @@ async def open_run(agent: Agent, asked: Conversation, options: CallOptions, grou
     )
     last = None if prepare is None else _PrepareStep(prepare)
     return AgentRun(facts, settings, messages, Points(lists, facts, messages, last_in_input_step=last), group)
-
-
-def as_tools(given: Sequence[Tool | Callable[..., object]]) -> list[Tool]:
-    """Tools, with plain functions made tools.
-
-    Raises:
-        DefinitionError: Something can be no tool, or two have one name.
-    """
-    made = [one if isinstance(one, Tool) else tool(one) for one in given]
-    names = [one.name for one in made]
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise DefinitionError(f"two tools have one name: {', '.join(map(repr, twice))}", subject="tools")
-    return made
 
 
 class _PrepareStep(Processor):

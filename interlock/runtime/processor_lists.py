@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from interlock.processors.compose import ProcessorLike, compose
-from interlock.runtime.lower import Place, lower
-from interlock.runtime.strand import Operation
 from interlock.tracing import warn
 from interlock.verdict import Phase
 from interlock.workflows import NestedNode, Plan, StepNode, Workflow, acting_steps, specialise
+
+if TYPE_CHECKING:
+    from interlock.runtime.strand import Operation
 
 __all__ = ["LISTS", "ProcessorLists"]
 
@@ -91,6 +92,8 @@ class ProcessorLists:
         return self._composed[phase]
 
     def _compose(self, phase: Phase) -> _Composed:
+        from interlock.runtime.lower import Place, lower
+
         plans: list[tuple[str, Plan]] = []
         ops: list[Operation] = []
         seen: set[int] = set()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, overload
 
@@ -15,7 +15,7 @@ from interlock.workflows.outcome import Outcome, Paused
 if TYPE_CHECKING:
     from interlock.workflows.workflow import Workflow
 
-__all__ = ["Engine", "EventStream", "WorkflowRun", "default_engine", "set_default_engine"]
+__all__ = ["Engine", "EventStream", "WorkflowRun", "default_engine", "set_default_engine", "set_default_engine_maker"]
 
 I_contra = TypeVar("I_contra", contravariant=True)
 O_co = TypeVar("O_co", covariant=True)
@@ -172,11 +172,17 @@ class Engine(Protocol):
 
 
 _default: list[Engine] = []
+_maker: list[Callable[[], Engine]] = []
 
 
 def set_default_engine(engine: Engine) -> None:
-    """Say which engine runs a workflow that names none. The library's runtime does so when it is imported."""
+    """Say which engine runs a workflow that names none."""
     _default[:] = [engine]
+
+
+def set_default_engine_maker(make: Callable[[], Engine]) -> None:
+    """Say what makes the default engine when it is first asked for. The library's runtime does so on import."""
+    _maker[:] = [make]
 
 
 def default_engine() -> Engine:
@@ -185,6 +191,8 @@ def default_engine() -> Engine:
     Raises:
         DefinitionError: There is none (the runtime has not been imported).
     """
+    if not _default and _maker:
+        _default.append(_maker[0]())
     if not _default:
         raise DefinitionError("no engine is set: import interlock, or call set_default_engine(…)")
     return _default[0]

@@ -73,6 +73,7 @@ def test_without_an_engine_it_says_what_to_import(
     workflow: Workflow[int, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(engine, "_default", [])
+    monkeypatch.setattr(engine, "_maker", [])
     with pytest.raises(DefinitionError, match="import interlock, or call set_default_engine"):
         workflow.create_run()
 

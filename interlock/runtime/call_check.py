@@ -1,0 +1,56 @@
+"""What an agent, or a call of one, may be told; checked before anything runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from interlock.errors import DefinitionError
+from interlock.runtime.options import CallOptions
+from interlock.tools import Tool, tool
+
+if TYPE_CHECKING:
+    from interlock.runtime.agent import Agent
+
+__all__ = ["as_tools", "check_options"]
+
+_OPTIONS = frozenset(CallOptions.__annotations__)
+
+
+def check_options(agent: Agent, options: Mapping[str, Any]) -> None:
+    """Refuse options that are none.
+
+    Raises:
+        DefinitionError: With every fault.
+    """
+    faults = [
+        f"there is no option {name!r}; the options are {', '.join(sorted(_OPTIONS))}"
+        for name in options
+        if name not in _OPTIONS
+    ]
+    steps = options.get("max_steps", 1)
+    if not isinstance(steps, int) or isinstance(steps, bool) or steps < 1:
+        faults.append(f"max_steps must be a whole number from 1, not {steps!r}")
+    prepare = options.get("prepare_step")
+    if prepare is not None and not callable(prepare):
+        faults.append(f"prepare_step must be a function of InputStepContext, not {prepare!r}")
+    for name in ("request_context", "model_settings", "provider_options"):
+        given: object = options.get(name)
+        if given is not None and not isinstance(given, Mapping):
+            faults.append(f"{name} must be a mapping such as {{'key': value}}, not {given!r}")
+    if faults:
+        raise DefinitionError(faults, subject=f"call of agent {agent.id!r}")
+
+
+def as_tools(given: Sequence[Tool | Callable[..., object]]) -> list[Tool]:
+    """Tools, with plain functions made tools.
+
+    Raises:
+        DefinitionError: Something can be no tool, or two have one name.
+    """
+    made = [one if isinstance(one, Tool) else tool(one) for one in given]
+    names = [one.name for one in made]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise DefinitionError(f"two tools have one name: {', '.join(map(repr, twice))}", subject="tools")
+    return made
