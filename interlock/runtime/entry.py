@@ -90,7 +90,7 @@ class Entry(StepContext[Any]):
             self.status,
             self.input,
             self.output,
-            self.error,
+            self.error if self.status == "failed" else None,
             time() - (perf_counter() - self.began),
             self.duration,
             self.op.kind,

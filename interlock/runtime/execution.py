@@ -135,10 +135,13 @@ class Execution:
         """Note that what still waits inside of an operation need not, because the operation has ended without it."""
         paths = set(_paths_in(op))
         for place, entry in enumerate(self.entries):
-            waits = entry.notes.suspension if entry.notes is not None and entry.status == "suspended" else None
-            if waits is None or entry.op.path not in paths or entry.at[: len(at)] != at:
+            if entry.status not in ("suspended", "unfinished") or (
+                entry.op.path not in paths or entry.at[: len(at)] != at
+            ):
                 continue
-            self.suspensions = [one for one in self.suspensions if one.token != waits.token]
+            waits = entry.notes.suspension if entry.notes is not None else None
+            if waits is not None:
+                self.suspensions = [one for one in self.suspensions if one.token != waits.token]
             ended = self.entries[place] = copy.copy(entry)  # what was told of it before stays as it was told
             ended.status = "canceled"
             if self.tape is not None:

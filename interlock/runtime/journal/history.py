@@ -175,6 +175,9 @@ class History:
             case "workflow-finish":
                 self.status = data["status"]
                 self._finish = data
+                for entry in self._current() if self.status == "suspended" else ():
+                    if entry.status == "unfinished":  # a block around what waits
+                        entry.status = "suspended"
             case "step-start":
                 self._start(key, row, data)
             case "step-result":
