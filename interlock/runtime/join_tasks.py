@@ -30,30 +30,29 @@ class _Tally:
         self._plain = loop.get_task_factory() is None
         self.begun = 0
         self.looking = True
-        self.count = 0
-        self.left = 0
         self.results: list[Any] = [None] * len(jobs)
         self.done: asyncio.Future[None] = loop.create_future()
         self.failure: BaseException | None = None
         self.jobs = list(jobs)
-        self.tasks = [self._task(index, job) for index, job in enumerate(jobs)]
+        self.count = self.left = len(jobs)
+        if self._plain:  # what the loop itself would do, less its checks
+            self.tasks = [asyncio.Task(self.counted(index, job), loop=loop) for index, job in enumerate(jobs)]
+        else:
+            self.tasks = [loop.create_task(self.counted(index, job)) for index, job in enumerate(jobs)]
 
     def add(self, job: Job) -> None:
         """One more job."""
+        self.count += 1
+        self.left += 1
         self.jobs.append(job)
-        self.tasks.append(self._task(None, job))
+        counted = self.counted(None, job)
+        task = asyncio.Task(counted, loop=self._loop) if self._plain else self._loop.create_task(counted)
+        self.tasks.append(task)
         if self.done.done():  # the others are being stopped
-            self.tasks[-1].cancel()
+            task.cancel()
         elif not self.looking:
             self.looking = True
             self._loop.call_soon(self.look, self.count)
-
-    def _task(self, index: int | None, job: Job) -> asyncio.Task[None]:
-        self.count += 1
-        self.left += 1
-        if self._plain:  # what the loop itself would do, less its checks
-            return asyncio.Task(self.counted(index, job), loop=self._loop)
-        return self._loop.create_task(self.counted(index, job))
 
     def wake(self) -> None:
         if not self.done.done():

@@ -56,6 +56,8 @@ class Prepared:
             pydantic.ValidationError: What was given does not fit a schema.
             DefinitionError: It is no mapping.
         """
+        if self._stateless and given is None:
+            return None
         schemas = {path: step.state_schema for path, step in self.steps(workflow).items() if is_set(step.state_schema)}
         if is_set(self._schema):
             schemas[workflow.id] = self._schema

@@ -9,7 +9,7 @@ from typing import Any
 
 from interlock.errors import RunError
 
-__all__ = ["BranchOutputs", "fork_value"]
+__all__ = ["BranchOutputs", "fork_value", "is_plain"]
 
 _NONE: Mapping[str, Any] = {}
 _PLAIN = frozenset({bool, float, int, str, type(None)})
@@ -32,6 +32,11 @@ class BranchOutputs(dict[str, Any]):
 
     def __deepcopy__(self, memo: dict[int, Any]) -> BranchOutputs:
         return BranchOutputs(self.base, self.order, {key: copy.deepcopy(value, memo) for key, value in self.items()})
+
+
+def is_plain(value: object) -> bool:
+    """Whether a value needs no copies because nothing can change it; not every such value is known."""
+    return type(value) in _PLAIN
 
 
 def fork_value(value: Any, branch: str, path: str, *, share: bool = False) -> Any:

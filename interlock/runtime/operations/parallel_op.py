@@ -5,8 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
-from interlock.runtime.operations.arms import Gathering, Waiting, abandon_all, halt_with, joined, run_all, start_all
-from interlock.runtime.operations.fork import BranchOutputs, fork_value
+from interlock.runtime.operations.arms import (
+    Gathering,
+    Waiting,
+    abandon_all,
+    halt,
+    halt_with,
+    joined,
+    run_all,
+    start_all,
+)
+from interlock.runtime.operations.fork import BranchOutputs, fork_value, is_plain
 from interlock.runtime.run_state import Site
 from interlock.runtime.strand import Operation, Strand, advance
 from interlock.verdict import HaltSignal
@@ -55,16 +64,22 @@ class ParallelOp(Operation):
 
     def _forked(self, strand: Strand) -> list[Strand]:
         value, share, path = strand.value, self.share, self.path
-        return [strand.inner(ops, fork_value(value, key, path, share=share)) for key, ops in self.arms]
+        execution, run, at = strand.execution, strand.run, strand.at
+        if is_plain(value):
+            return [Strand(ops, value, execution, run, at) for _, ops in self.arms]
+        return [Strand(ops, fork_value(value, key, path, share=share), execution, run, at) for key, ops in self.arms]
 
     async def _joined(self, strand: Strand, inner: Sequence[Strand], waiting: Sequence[Waiting]) -> BranchOutputs:
         await joined(strand, waiting)
         return self._keyed(strand, inner)
 
     def _keyed(self, strand: Strand, inner: Sequence[Strand]) -> BranchOutputs:
-        halt_with(strand, inner)
-        outputs = {key: one.value for (key, _), one in zip(self.arms, inner, strict=True)}
-        return BranchOutputs(strand.value, self.order, outputs)
+        outputs = BranchOutputs(strand.value, self.order)
+        for (key, ops), one in zip(self.arms, inner, strict=True):
+            if one.index < len(ops):
+                halt(strand)
+            outputs[key] = one.value
+        return outputs
 
 
 class SelectiveParallelOp(ParallelOp):
