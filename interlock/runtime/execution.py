@@ -76,6 +76,8 @@ class Execution:
         self.waiting = False
         self.suspensions: list[Suspension] = []
         self._state = state
+        if state is not None:
+            state.begin_anew()
 
     async def in_hook(self, awaitable: Awaitable[object]) -> object:
         """Wait for the user's own code, in the task that runs the execution."""

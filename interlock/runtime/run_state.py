@@ -87,7 +87,7 @@ class RunState:
         self.values = cast("dict[str, object]", _copied(dict(values or {})))
         self._rules = rules
         self._schema = schema
-        self._writers: dict[str, tuple[Turn, Site]] = {}
+        self._writers: dict[str, tuple[Turn, Site, object]] = {}
         self._before: tuple[Turn, dict[str, object]] | None = None
         self._in_turn: set[tuple[Block, tuple[int, ...]]] = set()
 
@@ -114,7 +114,7 @@ class RunState:
         for name, delta in deltas:
             values[name] = changed[name] = self._reduced(values, name, delta)
         for name in claimed:
-            self._writers[name] = (turn, site)
+            self._writers[name] = (turn, site, None)
         self._before = (turn, self.values)
         self.values = values
         return changed
@@ -142,20 +142,36 @@ class RunState:
             else:
                 self.values[name] = self._reduced(self.values, name, delta)
 
-    def claim(self, turn: Turn, site: Site, deltas: Sequence[tuple[str, object]]) -> None:
-        """Note that a step made such changes before the run was continued."""
+    def begin_anew(self) -> None:
+        """Forget who has written what: the run is gone through again, and each will :meth:`claim` it when it comes."""
+        self._writers.clear()
+
+    def claim(self, turn: Turn, site: Site, deltas: Sequence[tuple[str, object]], *, settled: object = None) -> None:
+        """Note that a step made such changes before the run was continued.
+
+        Args:
+            turn: The step's.
+            site: Where it stands.
+            deltas: The changes.
+            settled: What it stands in that has ended as a whole: nothing in there is at odds with anything else there.
+
+        Raises:
+            RunError: A step that runs at the same time has written the same key since, and the key has no reducer.
+        """
         for name, _ in deltas:
             if self._rules is None or not self._rules.has_reducer(name):
-                self._writers[name] = (turn, site)
+                self._check(name, turn, site, settled)
+                self._writers[name] = (turn, site, settled)
 
     def _reduced(self, values: Mapping[str, object], name: str, delta: object) -> object:
         return _copied(delta) if self._rules is None else self._rules.reduced(values, name, delta)
 
-    def _check(self, name: str, turn: Turn, site: Site) -> None:
+    def _check(self, name: str, turn: Turn, site: Site, settled: object = None) -> None:
         if name not in self._writers:
             return
-        other, place = self._writers[name]
+        other, place, other_settled = self._writers[name]
         past = other.notes is not None and other.notes.stale  # it belongs to an attempt that was over before
+        past = past or (settled is not None and settled is other_settled)
         if other is not turn and not past and self._at_once(site, turn.at, place, other.at):
             raise RunError(
                 f"{other.op.path!r} and {turn.op.path!r} wrote {name!r} of the run's state at the same time: give the "

@@ -191,7 +191,7 @@ class Tape:
             elsewhere = strand.execution.scope(None)
             for entry in past.inside(inside, strand.at):
                 inner, same_scope = inside[entry.op.path]
-                _taken_over(entry, inner, strand)
+                _taken_over(entry, inner, strand, settled=known)
                 if entry.status == "success":
                     scratch = Strand((), entry.input, strand.execution, strand.run if same_scope else elsewhere)
                     scratch.entry = entry
@@ -370,13 +370,13 @@ def _failed(outcome: Outcome[Any] | Paused, error: Exception) -> Failed:
     )
 
 
-def _taken_over(entry: Entry, op: Operation, strand: Strand) -> None:
+def _taken_over(entry: Entry, op: Operation, strand: Strand, *, settled: object = None) -> None:
     """Note that an entry from before counts, and that its step has had its say on the run's state."""
     entry.op = op
     notes = entry.noted()
     notes.replayed = True
     if notes.deltas and entry.status == "success":
-        strand.execution.state.claim(entry, op.site, notes.deltas)
+        strand.execution.state.claim(entry, op.site, notes.deltas, settled=settled)
 
 
 def _operations_in(op: Operation, *, same_scope: bool) -> Iterator[tuple[str, tuple[Operation, bool]]]:
