@@ -207,7 +207,7 @@ def told(outcome: Outcome[Any], *, with_state: bool = True) -> tuple[object, ...
         case Failed(error=error):
             what = str(error)
         case Suspended(suspensions=suspensions):
-            what = sorted((one.path, one.index or 0, one.label, one.payload) for one in suspensions)
+            what = sorted((one.path, one.index or 0, one.label, str(one.payload)) for one in suspensions)
         case _:
             what = getattr(outcome, "tripwire", None)
     state = outcome.state
