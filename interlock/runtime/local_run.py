@@ -7,6 +7,7 @@ from typing import Any, Generic, Literal, TypeVar, cast, overload
 
 from interlock.context import RequestContext
 from interlock.errors import (
+    AlreadyResumed,
     AlreadyStarted,
     DefinitionError,
     JournalConflict,
@@ -318,6 +319,8 @@ class LocalRun(Generic[I_contra, O_co]):
             stored.check_graph(history)
             self._answered = dict(history.answered)
             if history.status == "running":
+                if wanted.token in history.answered:
+                    raise AlreadyResumed(self.run_id, repr(history.answered[wanted.token].path))
                 raise RunBusy(self.run_id)
             waiting = history.suspensions if history.status in ("suspended", "paused") else ()
             which, answer = self._answer(waiting, data, wanted)
@@ -384,7 +387,9 @@ class LocalRun(Generic[I_contra, O_co]):
             tape = Tape(self.run_id, seq=self._seq, past=past, writer=writer, buffer=buffer, steps=steps)
             if past is not None and past.tripwire is not None:
                 facts.latch.trip(past.tripwire)
-        leg = self._leg = Leg(self._workflow, ops, facts, value, phase, self._state, tape, writer, first=first or untouched)
+        leg = self._leg = Leg(
+            self._workflow, ops, facts, value, phase, self._state, tape, writer, first=first or untouched
+        )
         if self._canceled:
             leg.cancel()
         alone = first and writer is None  # nobody else can be in before a run has started
