@@ -12,11 +12,11 @@ import anyio.lowlevel
 import pytest
 
 from interlock import Agent, create_step
-from interlock.errors import InvalidProcessorReturn, RunError
+from interlock.errors import InvalidProcessorReturn, RunError, StepFailed
 from interlock.messages import TextDelta
 from interlock.steps import Step
 from interlock.testing import ScriptedModel
-from interlock.verdict import AbortSignal
+from interlock.verdict import AbortSignal, BailSignal
 from tests.lifecycle.acting import chunks_and_result, picking
 from tests.runtime.chunk_acting import Path, drop, flow, guard, shout, split, star
 
@@ -263,3 +263,65 @@ async def test_a_dropped_chunk_does_not_reach_a_function() -> None:
 
     assert await Path(flow().then(guard("a", drop)).then(made_step(note)).commit()).texts("x") == []
     assert log == []
+
+
+async def test_a_bail_that_was_swallowed_and_then_cancelled_does_not_end_the_workflow_for_the_next_chunk() -> None:
+    async def step(ctx: Any) -> Any:
+        if ctx.input.chunk == TextDelta("first"):
+            with contextlib.suppress(BaseException):
+                ctx.bail(ctx.input)
+            await anyio.sleep_forever()
+        return ctx.input
+
+    pair = [guard("a", turns=1), guard("b", shout, turns=1)]
+    inner = flow("inner").then(made_step(step)).parallel(pair, concurrency=2).merge()
+    path = Path(flow().parallel([inner.commit(), guard("quick", turns=5)], join="any").map(the_only).commit())
+    with anyio.fail_after(5):
+        assert await path.texts("first", "second") == ["first", "SECOND"]
+
+
+def the_only(ctx: Any) -> Any:
+    (only,) = ctx.input.values()
+    return only
+
+
+async def test_a_signal_that_a_function_made_by_hand_is_a_failure() -> None:
+    def step(ctx: Any) -> Any:
+        raise BailSignal(ctx)
+
+    path = Path(flow().then(made_step(step)).then(guard("a")).commit())
+    with pytest.raises(StepFailed, match="'flow/step' in phase 'output_stream' failed: BailSignal"):
+        await path.feed(X)
+
+
+@pytest.mark.parametrize("beside", [False, True])
+async def test_only_what_waits_in_the_runs_own_task_is_said_to_wait_there(beside: bool) -> None:
+    """Else a block's wait would be taken for a hook's."""
+    seen: list[bool] = []
+    paths: list[Path] = []
+
+    async def look(ctx: Any) -> Any:
+        await anyio.lowlevel.checkpoint()
+        seen.append(paths[0].path.execution.waiting)
+        return True
+
+    async def same(ctx: Any) -> Any:
+        await look(ctx)
+        return the_first(ctx)
+
+    shapes = [
+        flow("in").branch([(look, guard("x"))]).merge(),
+        flow("in").do_until(guard("x"), look),
+        flow("in").parallel([guard("x"), guard("y")]).map(same),
+    ]
+    for inner in shapes:
+        one = inner.commit()
+        whole = flow().parallel([one, guard("z", turns=5)]).merge().commit() if beside else one
+        paths[:] = [Path(whole)]
+        await paths[0].feed(X)
+        assert not paths[0].path.execution.waiting
+    assert seen == [not beside] * 3
+
+
+def the_first(ctx: Any) -> Any:
+    return next(iter(ctx.input.values()))

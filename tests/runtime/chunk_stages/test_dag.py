@@ -120,11 +120,12 @@ async def test_a_node_that_fails_stops_the_others_and_those_behind_are_not_asked
 async def test_nodes_that_share_what_they_need_look_at_copies_of_it() -> None:
     def edits(ctx: OutputStreamContext) -> Any:
         if isinstance(ctx.chunk, ToolCall):
+            assert ctx.chunk.args == {"path": "/here"}
             ctx.chunk.args["path"] = "/elsewhere"
         return ctx.chunk
 
     call = ToolCall("1", "read", {"path": "/here"})
-    a, b, c = guard("a"), guard("b", edits), guard("c")
-    path = Path(flow().dag({a: [], b: [a], c: [a]}).map(lambda ctx: ctx.input["processor:c"]).commit())
+    a, b, c, d = guard("a"), guard("b", edits), guard("c", edits), guard("d", edits)
+    path = Path(flow().dag({d: [], a: [], b: [a], c: [a]}).map(lambda ctx: ctx.run_input).commit())
     assert await path.feed(call) == call
     assert call.args == {"path": "/here"}

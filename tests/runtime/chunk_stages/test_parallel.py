@@ -9,7 +9,7 @@ import anyio
 import anyio.lowlevel
 import pytest
 
-from interlock import Phase, create_step, create_workflow
+from interlock import Phase, Processor, Workflow, create_step, create_workflow
 from interlock.errors import InvalidProcessorReturn, MergeConflict, RunError, StepFailed
 from interlock.messages import Chunk, TextDelta, ToolCall
 from interlock.processors import OutputStreamContext, ProcessorStepSchema
@@ -26,6 +26,13 @@ X = TextDelta("x")
 
 def broken(ctx: OutputStreamContext) -> object:
     raise OSError("broken")
+
+
+class Elsewhere(FunctionStep[Any, Any]):
+    """Acts at other points only."""
+
+    def acts_in(self, phase: Phase) -> bool:
+        return phase is not Phase.OUTPUT_STREAM
 
 
 def keyed(name: str) -> WorkflowBuilder[Any, Any, Any]:
@@ -270,13 +277,55 @@ async def test_a_branch_that_ends_with_a_block_gives_its_keyed_output_under_its_
 
 
 async def test_a_keyed_output_that_comes_to_a_processor_is_a_failure_that_says_what_is_missing() -> None:
-    class Elsewhere(FunctionStep[Any, Any]):
-        """Acts at other points only."""
-
-        def acts_in(self, phase: Phase) -> bool:
-            return phase is not Phase.OUTPUT_STREAM
-
     made_one = Elsewhere("made-one", lambda ctx: next(iter(ctx.input.values())))
     outer = flow().parallel([guard("x"), guard("y", turns=1)]).then(made_one).then(guard("z")).commit()
     with pytest.raises(InvalidProcessorReturn, match=r"processor:z'.*needs \.map\(…\) or \.merge\(\) behind it"):
         await Path(outer).feed(X)
+
+
+async def test_a_keyed_output_at_the_end_is_such_a_failure_too() -> None:
+    made_one = Elsewhere("made-one", lambda ctx: next(iter(ctx.input.values())))
+    path = Path(flow().parallel([guard("x"), guard("y", turns=1)]).then(made_one).commit())
+    with pytest.raises(InvalidProcessorReturn, match=r"needs \.map\(…\) or \.merge\(\) behind it"):
+        await path.feed(X)
+
+
+def only_b(ctx: OutputStreamContext) -> object:
+    if text_of(ctx.chunk) == "b":
+        raise OSError("broken")
+    return ctx.chunk
+
+
+@pytest.mark.parametrize("turns", [0, 1])
+async def test_chunks_that_were_split_off_and_come_behind_a_failure_are_not_counted(turns: int) -> None:
+    bad = flow("bad").then(guard("split", split)).then(guard("fails", only_b, turns=turns)).then(guard("behind"))
+    block = flow().parallel([bad.commit(), guard("good")], on_error="collect").map(picking("good")).commit()
+    path = Path(block)
+    assert await path.texts("abcd") == ["abcd"]
+    assert {name: runs for name, (_, _, runs) in told(path).items()} == {"split": 1, "fails": 2, "behind": 1, "good": 1}
+
+
+LATE: dict[str, Callable[[Processor], Workflow[Any, Any]]] = {
+    "split": lambda late: flow("late").then(guard("split", split)).then(late).then(guard("behind")).commit(),
+    "loop": lambda late: flow("late").do_until(late, lambda ctx: True).then(guard("behind")).commit(),
+    "graph": lambda late: flow("late").dag({late: [], guard("behind"): [late]}).commit(),
+    "block": lambda late: flow("late").parallel([late, guard("x")]).merge().then(guard("behind")).commit(),
+    "options": lambda late: flow("late").parallel([late, guard("x")], concurrency=1).merge().commit(),
+    "branch": lambda late: flow("late").branch([(lambda ctx: True, late)]).merge().then(guard("behind")).commit(),
+    "condition": lambda late: flow("late").branch([(never, late)]).merge().commit(),
+    "map": lambda late: flow("late").parallel([guard("x"), guard("y")]).map(never).then(late).commit(),
+}
+
+
+async def never(ctx: Any) -> Any:
+    raise AssertionError("nobody waits for this")
+
+
+@pytest.mark.parametrize("shape", LATE)
+async def test_what_would_have_waited_is_dropped_where_a_sibling_that_need_not_wait_is_enough(shape: str) -> None:
+    """Nothing is left that nobody awaits, and what was not asked is not counted."""
+    block = flow().parallel([LATE[shape](guard("late", turns=1)), guard("quick")], join="any").merge().commit()
+    path = Path(block)
+    assert await path.texts("abc", "d") == ["abc", "d"]
+    assert told(path)["late"] == ("not-checked", "enough other branches had ended", 0)
+    assert told(path).get("behind", told(path)["late"]) == told(path)["late"]
