@@ -262,8 +262,8 @@ def rendered(source: str) -> Rendered:
         elif (edge := element.get("data-id") or "").startswith("L_"):
             _, source_id, target_id, _ = edge.split("_")
             edges.add((source_id, target_id))
-            if element.tag.endswith("}g") and any(line := list(_lines(element))):
-                labels.append(" ".join(line))
+            label = " ".join(_lines(element)) if element.tag.endswith("}g") else ""
+            labels += [label] if label else []
         elif "flowchartTitleText" in classes:
             title = (element.text or "").replace(WORD_JOINER, "")
     return Rendered(nodes, frames, edges, labels, title)

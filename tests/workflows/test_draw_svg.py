@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from interlock.steps import create_step
+from interlock.steps import Step, create_step
 from interlock.workflows import Failed, Plan, StepNode, StepRecord, Workflow, create_workflow
 from interlock.workflows.graph import BranchCluster, ParallelCluster
 from interlock.workflows.graph_of import graph_of
@@ -95,7 +95,9 @@ def test_who_points_at_a_node_is_told_kind_description_and_schemas() -> None:
     def length(ctx: Any) -> int:
         return len(ctx.input)
 
-    step = create_step(length, id="length", input_schema=str, output_schema=int, description="How long it is. " * 20)
+    step: Step[Any, int] = create_step(
+        length, id="length", input_schema=str, output_schema=int, description="How long it is. " * 20
+    )
     [(_, group)] = groups(read(create_workflow(id="w").then(step).commit().to_svg()))
     told = title(group)
     assert (told[0], told[1], told[3]) == ("length", "function", "str → int")

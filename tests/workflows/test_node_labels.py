@@ -83,7 +83,7 @@ def test_a_label_says_what_is_not_the_usual(node: Node, label: str) -> None:
 
 def test_a_condition_is_told_by_its_name_or_else_by_its_place() -> None:
     assert condition_label(holds, 3) == "holds"
-    assert condition_label(lambda ctx: True, 3) == "3"
+    assert condition_label(Callable(), 3) == "3"
 
 
 def test_a_loop_says_when_it_goes_on_or_ends() -> None:

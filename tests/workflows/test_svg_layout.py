@@ -92,7 +92,7 @@ class Page:
         """The straight legs of all wires, and the last of curved ones as the room they swing in."""
         return [
             Area(min(x1, x2), min(y1, y2), max(x1, x2), max(y1, y2))
-            for wire, points in self.ways
+            for _, points in self.ways
             for (x1, y1), (x2, y2) in itertools.pairwise(points)
         ]
 
