@@ -75,8 +75,8 @@ class History:
         self.entries: list[Entry] = []
         self.answered: dict[str, Suspension] = {}
         self.tripwire: Tripwire | None = None
-        self.started_at = rows[0].time if rows else 0.0
-        self.updated_at = self.started_at
+        self.started_at = 0.0
+        self.updated_at = 0.0
         self._places: dict[Key, int] = {}
         self._finish: Mapping[str, Any] = {}
         self._form = form
@@ -157,6 +157,7 @@ class History:
             self.untouched = False
         self.seq = row.seq
         self.updated_at = row.time
+        self.started_at = self.started_at if row.seq > 1 else row.time
         key = (row.path, row.at)
         match row.type:
             case "workflow-start":
@@ -289,7 +290,7 @@ class RunHistory:
             StorageError: The store failed.
         """
         try:
-            rows = await self._store.read(run_id)
+            rows = list(await self._store.read(run_id))
         except StorageError:
             raise
         except Exception as error:

@@ -1,7 +1,7 @@
 """A process that runs one stored run, and does nothing without being told: for tests that kill it.
 
-It is started as ``python -m tests.runtime.runs.worker FILE RUN_ID COMMAND [TOKEN]``. Its steps say on standard output that they
-have come, and go on at a line on standard input. The outcome is printed at the end.
+It is started as ``python -m tests.runtime.runs.worker FILE RUN_ID COMMAND [TOKEN]``. Its steps say on standard
+output that they have come, and go on at a line on standard input. The outcome is the last it says.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ __all__ = ["WORKFLOW", "told"]
 
 def say(*words: str) -> None:
     """Tell whoever started this process."""
-    print(*words, flush=True)
+    sys.stdout.write(" ".join(words) + "\n")
+    sys.stdout.flush()
 
 
 async def _first(ctx: StepContext[int]) -> int:
