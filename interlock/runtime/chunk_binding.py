@@ -13,12 +13,13 @@ from interlock.runtime.chunk_chain import ChunkChain, Halt, Stage
 from interlock.runtime.chunk_stages.arm import Arm
 from interlock.runtime.chunk_stages.block import BlockStage, Reducer
 from interlock.runtime.chunk_stages.branch import BranchStage
-from interlock.runtime.chunk_stages.call import Asked, Call, Function, FunctionStage, Round, Scope, ScopeStage
+from interlock.runtime.chunk_stages.call import Asked, Call, Function, FunctionStage
 from interlock.runtime.chunk_stages.dag import DagStage
 from interlock.runtime.chunk_stages.hook import ChunkOnly, HookStage
 from interlock.runtime.chunk_stages.loop import LoopStage
 from interlock.runtime.chunk_stages.merge import MergeStage
 from interlock.runtime.chunk_stages.parallel import ParallelStage
+from interlock.runtime.chunk_stages.scope import NestedEnd, Round, Scope, ScopeStage
 from interlock.runtime.chunk_stages.tried import NestedStage, Tried
 from interlock.runtime.chunk_stages.values import Keyed
 from interlock.runtime.chunk_stages.wait import ForeachStage, SleepStage
@@ -115,15 +116,15 @@ class Binding:
             retry: The policy of steps that have none.
             laid: The chain.
         """
-        place = _Place(Scope(self._execution.scope(None), self._execution), order=(number,), retry=retry)
+        place = _Place(Scope.of(self._execution, asks=_asks(plan.nodes)), order=(number,), retry=retry)
         given = self._workflow(plan, place, laid, Gives())
         if not given.context:
             laid.stages.append(ChunkOnly(plan.nodes[-1].id))
 
     def _workflow(self, plan: Plan, place: _Place, laid: Laid, given: Gives) -> Gives:
         """A workflow laid out in a chain: one that a step can end."""
-        if _asks(plan.nodes):
-            laid.stages.append(ScopeStage(place.scope.run, self._path.context()))
+        if place.scope.asks:
+            laid.stages.append(ScopeStage(place.scope, self._path.context()))
         given = self._nodes(plan.nodes, place, laid, given)
         laid.ends[place.scope.run] = len(laid.stages)
         return given
@@ -155,15 +156,18 @@ class Binding:
         step = node.step
         path = place.prefix + node.id
         retry = cast("WorkflowStep[Any, Any]", step).workflow.retry or place.retry
-        scope = replace(place.scope, run=self._execution.scope(None))
+        scope = Scope.of(self._execution, asks=_asks(node.plan.nodes), rounds=place.scope.rounds)
         inner = replace(place, scope=scope, prefix=f"{path}/", retry=retry)
         if _policy(step.retry) is None and step.timeout is None:
-            return self._workflow(node.plan, inner, laid, given)
-        own = Laid()
-        given = self._workflow(node.plan, inner, own, given)
-        stage = NestedStage(path, own.chain(self._execution), self._execution)
-        stage.call = self._tried(stage.call, path, step, None, again=stage.again)
-        laid.stages.append(stage)
+            given = self._workflow(node.plan, inner, laid, given)
+        else:
+            own = Laid()
+            given = self._workflow(node.plan, inner, own, given)
+            stage = NestedStage(path, own.chain(self._execution), self._execution)
+            stage.call = self._tried(stage.call, path, step, None, again=stage.again)
+            laid.stages.append(stage)
+        if place.scope.asks:
+            laid.stages.append(NestedEnd(step, place.scope, self._path.context()))
         return given
 
     def _stage(self, node: Node, place: _Place, given: Gives) -> Stage:
@@ -203,6 +207,7 @@ class Binding:
         stage = HookStage(step, context, self._execution, path, self._list, place.order, place.halts)
         stage.call = self._tried(stage.call, path, step, place.retry)
         self._path.note(stage)
+        place.scope.outputs.hooks[step] = stage
         return stage
 
     def _function(self, step: FunctionStep[Any, Any], path: str, place: _Place) -> FunctionStage:

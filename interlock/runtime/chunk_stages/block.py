@@ -11,8 +11,9 @@ from interlock.processors.hook_context import own_copy
 from interlock.processors.stream_context import OutputStreamContext, merge_outs
 from interlock.runtime.chunk_chain import Flow, Halt, as_tuple
 from interlock.runtime.chunk_stages.arm import Arm
-from interlock.runtime.chunk_stages.call import Asked, Call, Function, Scope
+from interlock.runtime.chunk_stages.call import Asked, Call, Function
 from interlock.runtime.chunk_stages.failures import failure_of
+from interlock.runtime.chunk_stages.scope import Scope
 from interlock.runtime.chunk_stages.values import CARRYING, Keyed, Values, flow_of
 from interlock.runtime.chunk_stages.woven import Hooked
 from interlock.runtime.join import Stop, join

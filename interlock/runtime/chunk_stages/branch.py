@@ -7,8 +7,9 @@ from typing import Any
 
 from interlock.runtime.chunk_chain import Halt
 from interlock.runtime.chunk_stages.arm import Arm
-from interlock.runtime.chunk_stages.call import Call, Scope
+from interlock.runtime.chunk_stages.call import Call
 from interlock.runtime.chunk_stages.gathered import GatheringStage
+from interlock.runtime.chunk_stages.scope import Scope
 from interlock.runtime.chunk_stages.values import Keyed, Value
 from interlock.runtime.chunk_stages.woven import Work
 from interlock.runtime.operations.arms import Gathering

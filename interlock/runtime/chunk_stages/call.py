@@ -2,46 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
 from typing import Any, cast
 
 from interlock.processors.stream_context import OutputStreamContext
 from interlock.runtime.chunk_stages.failures import failure_of
+from interlock.runtime.chunk_stages.scope import Scope
 from interlock.runtime.chunk_stages.values import Keyed, Value, Values, flow_of
 from interlock.runtime.chunk_stages.woven import Hooked
-from interlock.runtime.execution import Execution
 from interlock.runtime.strand import is_awaitable
-from interlock.steps import Step, StepContext, StepRun, Turn
+from interlock.steps import Step, StepContext, Turn
 from interlock.verdict import AbortSignal, Signal
 
-__all__ = ["Asked", "Call", "FunctionStage", "Round", "Scope", "ScopeStage"]
+__all__ = ["Asked", "Call", "Function", "FunctionStage"]
 
 Function = Callable[[StepContext[Any]], object]
-
-
-class Round:
-    """How often a loop has gone round with the chunk that is in it."""
-
-    __slots__ = ("number",)
-
-    def __init__(self) -> None:
-        self.number = 1
-
-
-@dataclass(frozen=True, slots=True)
-class Scope:
-    """What the functions of one workflow on a path share.
-
-    Attributes:
-        run: The workflow's; used again for every chunk.
-        execution: The run's.
-        rounds: Of the loops around, from the outermost in.
-    """
-
-    run: StepRun
-    execution: Execution
-    rounds: Sequence[Round] = field(default=())
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,48 +159,3 @@ class FunctionStage(Call):
 
     def abandon(self, error: BaseException) -> None:
         """It waits for nothing but the function."""
-
-
-class ScopeStage:
-    """Where a chunk comes into a workflow in which functions are asked: what those share begins anew."""
-
-    __slots__ = ("_context", "_run", "chunk")
-    waits_in_hook = False
-
-    def __init__(self, run: StepRun, context: OutputStreamContext) -> None:
-        self._run = run
-        self._context = context
-        self.chunk: Any = context.chunk
-
-    def row(self) -> tuple[Callable[[Any], object], Any]:
-        """The beginning, and this stage."""
-        return self._begun, self
-
-    def _begun(self, _: object) -> object:
-        run, value = self._run, self.chunk
-        run.bailed = None
-        run.outputs.clear()
-        if value.__class__ is Keyed:
-            run.run_input = value.shown()
-        else:
-            context = run.run_input = self._context
-            context.chunk = value
-            context.out = (value,)
-        return value
-
-    def settle(self, chunk: Value, out: Value) -> Value:
-        """What came."""
-        return out
-
-    def failed(self, error: BaseException) -> BaseException:
-        """It does not fail."""
-        return error
-
-    def also(self, runs: int) -> None:
-        """It keeps no record."""
-
-    def missed(self, error: BaseException) -> None:
-        """It keeps no record."""
-
-    def abandon(self, error: BaseException) -> None:
-        """It waits for nothing."""

@@ -7,8 +7,8 @@ from typing import NoReturn, cast
 
 from interlock.runtime.chunk_chain import ChunkChain, Halt
 from interlock.runtime.chunk_stages.arm import Arm
-from interlock.runtime.chunk_stages.call import Scope
 from interlock.runtime.chunk_stages.gathered import stop_if_stopped
+from interlock.runtime.chunk_stages.scope import Scope
 from interlock.runtime.chunk_stages.values import CARRYING, Keyed, Value, Values, forked, own
 from interlock.runtime.chunk_stages.woven import Work, WovenStage
 from interlock.runtime.join import Job, join

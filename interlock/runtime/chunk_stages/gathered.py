@@ -9,7 +9,7 @@ from typing import Any, TypeAlias, cast
 
 from interlock.runtime.chunk_chain import ChunkChain, Halt
 from interlock.runtime.chunk_stages.arm import Arm
-from interlock.runtime.chunk_stages.call import Scope
+from interlock.runtime.chunk_stages.scope import Scope
 from interlock.runtime.chunk_stages.values import Value, Values
 from interlock.runtime.chunk_stages.woven import WovenStage
 from interlock.runtime.join import join

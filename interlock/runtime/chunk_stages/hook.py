@@ -76,6 +76,7 @@ class HookStage:
         self._seat = execution.seat(step.processor)
         self.call: Callable[[Any], object] = step.processor.process_output_stream
         self.target = context.seated(self._seat)
+        self.forget()
         self.verdict: Verdict = "passed"
         self.reason: str | None = None
         self.left_behind = False
@@ -92,12 +93,14 @@ class HookStage:
         if flow == (chunk,):
             return chunk
         self.changes += 1
+        self.target.out = flow
         if self.verdict == "passed":
             self.verdict = "changed"
         return flow[0] if len(flow) == 1 else flow
 
     def failed(self, error: BaseException) -> BaseException:
         """Note a block or a failure."""
+        self.forget()
         latch = self._execution.latch
         told = failure_of(latch, self.path, error)
         if latch.tripwire is not None and latch.tripwire.processor_id == self.processor.id:
@@ -114,12 +117,28 @@ class HookStage:
 
     def missed(self, error: BaseException) -> None:
         """Note that a chunk did not come to it that was to."""
+        self.forget()
         self.extra_runs -= 1
         self._not_checked(error)
 
     def abandon(self, error: BaseException) -> None:
         """Note that it was not asked after all."""
         self.missed(error)
+
+    def given(self) -> OutputStreamContext | None:
+        """What it gave for the last chunk; None where it has not looked at one since :meth:`forget`."""
+        target: Any = self.target
+        if target.chunk is None:
+            return None
+        if target.out is None:
+            target.out = (target.chunk,)
+        made: OutputStreamContext = target
+        return made
+
+    def forget(self) -> None:
+        """Forget the last chunk."""
+        target: Any = self.target
+        target.chunk = target.out = None
 
     def leave_behind(self) -> None:
         """Note that what it changed did not go on."""

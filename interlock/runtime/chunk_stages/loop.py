@@ -7,7 +7,8 @@ from typing import cast
 
 from interlock.errors import RunError
 from interlock.runtime.chunk_chain import ChunkChain
-from interlock.runtime.chunk_stages.call import Call, Round, Scope
+from interlock.runtime.chunk_stages.call import Call
+from interlock.runtime.chunk_stages.scope import Round, Scope
 from interlock.runtime.chunk_stages.values import Value, Values, as_tuple
 from interlock.runtime.chunk_stages.woven import Work, WovenStage
 from interlock.runtime.strand import is_awaitable

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from interlock.runtime.chunk_chain import Halt
 from interlock.runtime.chunk_stages.arm import Arm
-from interlock.runtime.chunk_stages.call import Scope
 from interlock.runtime.chunk_stages.gathered import GatheringStage
+from interlock.runtime.chunk_stages.scope import Scope
 from interlock.runtime.chunk_stages.values import Keyed, Value
 from interlock.runtime.chunk_stages.woven import Work
 from interlock.runtime.operations.arms import Gathering

@@ -12,7 +12,8 @@ import anyio
 
 from interlock.errors import RunError
 from interlock.runtime.chunk_chain import ChunkChain
-from interlock.runtime.chunk_stages.call import Call, Scope
+from interlock.runtime.chunk_stages.call import Call
+from interlock.runtime.chunk_stages.scope import Scope
 from interlock.runtime.chunk_stages.values import Keyed, Value
 from interlock.runtime.chunk_stages.woven import Hooked, Work, WovenStage
 from interlock.workflows import SleepNode

@@ -228,6 +228,38 @@ async def test_a_step_may_ask_what_another_function_gave_for_this_chunk() -> Non
     assert seen == [True, False]
 
 
+@pytest.mark.parametrize("turns", [0, 1])
+async def test_a_function_may_ask_what_processors_and_workflows_gave_for_this_chunk(turns: int) -> None:
+    a, b, c = guard("a", star, turns=turns), guard("b", split, turns=turns), guard("c", drop)
+    inner = flow("inner").then(guard("x", shout, turns=turns)).commit()
+    seen: list[list[str] | None] = []
+
+    def look(ctx: Any) -> Any:
+        for step in (a, b, c, inner):
+            given = ctx.output_of(step, default=None)
+            seen.append(None if given is None else [chunk.text for chunk in given.out])
+        return ctx.input["processor:b"]
+
+    taken = flow("taken").branch([(lambda ctx: ctx.input.chunk.text == "xy", c)]).merge(with_=None).commit()
+    whole = flow().then(a).then(inner).parallel([b, taken]).map(look)
+    assert await Path(whole.commit()).texts("xy", "z") == ["*", "X", "Y", "*", "Z"]
+    assert seen == [["*xy"], ["*", "X", "Y"], None, ["*XY"], ["*z"], ["*", "Z"], None, ["*Z"]]
+
+
+async def test_what_was_not_asked_about_this_chunk_gave_nothing() -> None:
+    a = guard("a", shout)
+    seen: list[str | None] = []
+
+    def look(ctx: Any) -> Any:
+        given = ctx.output_of(a, default=None)
+        seen.append(None if given is None else given.out[0].text)
+        return ctx.input
+
+    block = flow().branch([(lambda ctx: ctx.input.chunk.text == "x", a)]).merge().then(made_step(look, id="look"))
+    await Path(block.commit()).texts("x", "y", "x")
+    assert seen == ["X", None, "X"]
+
+
 async def test_a_blocking_function_runs_in_a_worker_thread() -> None:
     threads: list[int] = []
 
