@@ -262,7 +262,7 @@ def _wish(slot: Slot, axes: Mapping[Slot, float], *, down: bool) -> tuple[float,
     A line goes straight on where it can, whatever else joins it.
     """
     ends = slot.above if down else slot.below
-    if slot.item is None:
+    if slot.item is None and slot.above and slot.below:
         line = [end for end in ends if end.item is None]
         if line:
             return _middle([axes[end] for end in line], axes[slot]), _PASSING_WEIGHT

@@ -11,7 +11,8 @@ from interlock.workflows.blocks import Block, box, width_of
 from interlock.workflows.dag_block import dag_block
 from tests.workflows.test_layers import graphs
 
-WAYS = dict(zip("│─┘┐┤└┌├┴┬┼▼", ("ud lr ul dl udl ur dr udr ulr dlr udlr ud").split(), strict=True))
+WAYS = {"│": "ud", "─": "lr", "┘": "ul", "┐": "dl", "┤": "udl", "└": "ur", "┌": "dr", "├": "udr"}
+WAYS.update({"┴": "ulr", "┬": "dlr", "┼": "udlr", "▼": "ud"})
 MOVES = {"u": (-1, 0), "d": (1, 0), "l": (0, -1), "r": (0, 1)}
 BACK = {"u": "d", "d": "u", "l": "r", "r": "l"}
 
