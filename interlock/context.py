@@ -21,6 +21,11 @@ class RequestContext(MutableMapping[str, object]):
     def __init__(self, values: Mapping[str, object] | None = None, /, **more: object) -> None:
         self._values: dict[str, object] = {**(values or {}), **more}
 
+    @classmethod
+    def of(cls, values: Mapping[str, object] | None) -> RequestContext:
+        """What a caller handed over: a context as it is, another mapping made one."""
+        return values if isinstance(values, RequestContext) else cls(values)
+
     def __getitem__(self, key: str) -> object:
         return self._values[key]
 

@@ -265,7 +265,8 @@ class JournalConflict(StorageError):
         self.after = after
         self.last = last
         super().__init__(
-            f"the journal of run {run_id!r} ends with row {last}, not {after}: somebody else has written to it"
+            f"the journal of run {run_id!r} ends with row {last}, not {after}: another process has written to it, "
+            "which recovered or resumed the run and goes on with it"
         )
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["Agent"]
 
 
-class Agent(SupportsStep[Asked, Any]):
+class Agent(SupportsStep[Asked, str]):
     """A language model in a loop with tools, and a graph of processors around it.
 
     Args:
@@ -99,7 +99,7 @@ class Agent(SupportsStep[Asked, Any]):
         self.per_run = [name for name in self.processor_lists if name not in fixed]
         self._step = AgentStep(self)
 
-    def as_step(self) -> Step[Asked, Any]:
+    def as_step(self) -> Step[Asked, str]:
         """The step that stands for this agent in a workflow."""
         return self._step
 

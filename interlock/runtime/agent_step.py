@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from interlock.messages import Message, MessageList
 from interlock.steps import FunctionStep, StepContext
@@ -16,21 +16,24 @@ Asked = str | Message | list[Message] | MessageList
 """What an agent is asked."""
 
 
-class AgentStep(FunctionStep[Asked, Any]):
-    """An agent as a step: it takes a text or messages, and gives the answer's text, or the object it was asked for.
+class AgentStep(FunctionStep[Asked, str]):
+    """An agent as a step: it takes a text or messages, and gives the text of the answer.
 
     The agent's tripwire is the run's: the outcome is ``Blocked``. Where the agent fails, the step does. What the caller
-    of the run handed over as ``request_context``, the agent's processors and tools are given too.
+    of the run handed over as ``request_context``, the agent's processors and tools are given too. What its guards
+    decided stands in the outcome's ``checks``.
     """
 
     kind: ClassVar[str] = "agent"
 
     def __init__(self, agent: Agent) -> None:
-        async def run(ctx: StepContext[Asked]) -> object:
+        async def run(ctx: StepContext[Asked]) -> str:
             result = await agent.generate(ctx.input, request_context=ctx.request_context)
+            if ctx._run.host is not None:
+                ctx._run.host.checked(ctx, result.checks)
             if result.tripwire is not None:
                 ctx._run.latch.abort(result.tripwire)
-            return result.text if result.output is None else result.output
+            return result.text
 
-        super().__init__(agent.id, run, input_schema=Asked, description=agent.description)
+        super().__init__(agent.id, run, input_schema=Asked, output_schema=str, description=agent.description)
         self.subject = agent

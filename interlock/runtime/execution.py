@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Awaitable, Iterator
+from collections.abc import Awaitable, Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from interlock.ids import new_id
@@ -148,6 +149,10 @@ class Execution:
             ended.status = "canceled"
             if self.tape is not None:
                 self.tape.stopped_waiting(ended)
+
+    def checked(self, turn: Turn, checks: Sequence[CheckRecord]) -> None:
+        """A step had guards of its own, which decided this."""
+        self.checks.take([replace(check, path=f"{turn.op.path}/{check.path}") for check in checks])
 
     def suspend(self, turn: Turn, signal: SuspendSignal) -> None:
         """Note that a step waits to be resumed."""

@@ -16,7 +16,7 @@ from interlock.runtime.execution import Execution
 from interlock.runtime.join import on_asyncio
 from interlock.runtime.journal.tape import Tape
 from interlock.runtime.journal.writer import JournalWriter
-from interlock.runtime.lower import hooks_in
+from interlock.runtime.operations.hooks_in import hooks_in
 from interlock.runtime.primed import primed
 from interlock.runtime.records import Records
 from interlock.runtime.run_state import RunState

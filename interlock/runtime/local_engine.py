@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, cast
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
-from interlock.context import RequestContext
-from interlock.errors import JournalConflict, RunBusy
+from interlock.errors import DefinitionError, JournalConflict, RunBusy
 from interlock.ids import new_id
 from interlock.runtime.local_run import LocalRun
 from interlock.runtime.prepared import Prepared
@@ -30,6 +30,10 @@ class LocalEngine:
         self, workflow: Workflow[Any, Any], run_id: str | None = None, *, store: RunStore | None = None
     ) -> LocalRun[Any, Any]:
         """A run that has not started, or that the store has."""
+        if store is not None and not isinstance(cast("object", store), RunStore):
+            raise DefinitionError(
+                f'a store of runs is wanted, such as SQLiteRunStore("runs.db"), not {store!r}', subject="store"
+            )
         made = run_id if run_id is not None else new_id("run")
         turnstile = None if store is None else self._turnstile(store, made)
         return LocalRun(workflow, made, self._of(workflow), store=store, turnstile=turnstile)
@@ -41,7 +45,7 @@ class LocalEngine:
         *,
         store: RunStore,
         allow_changed_graph: bool = False,
-        request_context: RequestContext | None = None,
+        request_context: Mapping[str, object] | None = None,
     ) -> Outcome[Any]:
         """Go on with a stored run that did not come to its end; see :meth:`Workflow.recover`."""
         turnstile = self._turnstile(store, run_id)
@@ -51,6 +55,7 @@ class LocalEngine:
             stored = StoredRun(store, run_id, workflow, self._of(workflow).form(workflow))
             while True:
                 history = await stored.read()
+                stored.check_workflow(history)
                 outcome = history.outcome()
                 adopts = allow_changed_graph and isinstance(outcome, Suspended) and not stored.same_graph(history)
                 if outcome is not None and not isinstance(outcome, Paused) and not adopts:
@@ -75,7 +80,7 @@ class LocalEngine:
         new_run_id: str | None = None,
         value: object,
         state: object = None,
-        request_context: RequestContext | None = None,
+        request_context: Mapping[str, object] | None = None,
         allow_changed_graph: bool = False,
     ) -> Outcome[Any]:
         """Run a stored run anew from one of its steps on; see :meth:`Workflow.time_travel`."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Generic, Literal, TypeVar, cast, overload
 
 from interlock.context import RequestContext
@@ -111,12 +111,18 @@ class LocalRun(Generic[I_contra, O_co]):
         /,
         *,
         state: object = None,
-        request_context: RequestContext | None = None,
+        request_context: Mapping[str, object] | None = None,
         pause: Literal[False] = False,
     ) -> Outcome[O_co]: ...
     @overload
     async def start(
-        self, value: I_contra, /, *, state: object = None, request_context: RequestContext | None = None, pause: bool
+        self,
+        value: I_contra,
+        /,
+        *,
+        state: object = None,
+        request_context: Mapping[str, object] | None = None,
+        pause: bool,
     ) -> Outcome[O_co] | Paused: ...
     async def start(
         self,
@@ -124,7 +130,7 @@ class LocalRun(Generic[I_contra, O_co]):
         /,
         *,
         state: object = None,
-        request_context: RequestContext | None = None,
+        request_context: Mapping[str, object] | None = None,
         pause: bool = False,
     ) -> Outcome[O_co] | Paused:
         """Run it to its end; see :meth:`interlock.workflows.WorkflowRun.start`.
@@ -143,7 +149,7 @@ class LocalRun(Generic[I_contra, O_co]):
         return await self._continue(steps=steps, first=True)
 
     def stream(
-        self, value: I_contra, /, *, state: object = None, request_context: RequestContext | None = None
+        self, value: I_contra, /, *, state: object = None, request_context: Mapping[str, object] | None = None
     ) -> RunStream[O_co]:
         """Run it and read its events along; see :meth:`interlock.workflows.WorkflowRun.stream`."""
 
@@ -162,7 +168,7 @@ class LocalRun(Generic[I_contra, O_co]):
         label: str | None = None,
         token: str | None = None,
         index: int | None = None,
-        request_context: RequestContext | None = None,
+        request_context: Mapping[str, object] | None = None,
     ) -> Outcome[O_co]:
         """Answer a step that waits and run on; see :meth:`interlock.workflows.WorkflowRun.resume`.
 
@@ -176,12 +182,42 @@ class LocalRun(Generic[I_contra, O_co]):
         """
         wanted = Wanted(step=step, label=label, token=token, index=index)
         async with self._turnstile:
-            if self._store is not None:
-                outcome = await self._resume_stored(self._store, data, wanted, request_context)
-            else:
-                outcome = await self._resume_here(data, wanted, request_context)
+            await self._answered_by(data, wanted, request_context)
+            outcome = await self._continue()
         assert not isinstance(outcome, Paused)
         return outcome
+
+    def resume_stream(
+        self,
+        data: object = None,
+        /,
+        *,
+        step: object = None,
+        label: str | None = None,
+        token: str | None = None,
+        index: int | None = None,
+        request_context: Mapping[str, object] | None = None,
+    ) -> RunStream[O_co]:
+        """:meth:`resume`, read along; see :meth:`interlock.workflows.WorkflowRun.resume_stream`."""
+        wanted = Wanted(step=step, label=label, token=token, index=index)
+
+        async def opened(buffer: EventBuffer) -> Callable[[], Awaitable[Outcome[Any]]]:
+            await self._turnstile.enter()
+            try:
+                await self._answered_by(data, wanted, request_context)
+            except BaseException:
+                self._turnstile.leave()
+                raise
+
+            async def go() -> Outcome[Any]:
+                try:
+                    return cast("Outcome[Any]", await self._continue(buffer=buffer))
+                finally:
+                    self._turnstile.leave()
+
+            return go
+
+        return RunStream(opened, self.cancel)
 
     async def next(self) -> Outcome[O_co] | Paused:
         """Of a run started with ``pause=True``: take one step.
@@ -191,11 +227,28 @@ class LocalRun(Generic[I_contra, O_co]):
         """
         async with self._turnstile:
             if not isinstance(self._outcome, Paused):
-                raise RunError(
-                    f"run {self.run_id!r} does not stand before a step: start it with pause=True, and take steps as "
-                    "long as the result is Paused"
-                )
+                await self._take_paused()
             return await self._continue(steps=1)
+
+    async def _take_paused(self) -> None:
+        """Take in a stored run that another process has left standing before a step.
+
+        Raises:
+            RunError: There is none.
+        """
+        if self._store is not None and not self._started:
+            stored = StoredRun(self._store, self.run_id, self._workflow, self._prepared.form(self._workflow))
+            history = await stored.read()
+            stored.check_graph(history)
+            if history.status == "paused":
+                await stored.claim_recover(history)
+                self._started = True
+                self._take(history, None)
+                return
+        raise RunError(
+            f"run {self.run_id!r} does not stand before a step: start it with pause=True, and take steps as long as "
+            "the result is Paused"
+        )
 
     def cancel(self) -> None:
         """Stop it; the outcome is ``Canceled``. Does nothing once it has ended.
@@ -212,7 +265,7 @@ class LocalRun(Generic[I_contra, O_co]):
         store: RunStore,
         history: History,
         *,
-        request_context: RequestContext | None = None,
+        request_context: Mapping[str, object] | None = None,
     ) -> Outcome[O_co]:
         """Go on with a run that did not come to its end.
 
@@ -228,13 +281,13 @@ class LocalRun(Generic[I_contra, O_co]):
         assert not isinstance(outcome, Paused)
         return outcome
 
-    def _begin(self, value: object, state: object, request_context: RequestContext | None) -> None:
+    def _begin(self, value: object, state: object, request_context: Mapping[str, object] | None) -> None:
         """Check the call, and take in what it says."""
         if self._started:
             raise AlreadyStarted(self.run_id)
         self._value = self._checked(value)
         self._state = self._prepared.state(self._workflow, state)
-        self._context = request_context
+        self._context = RequestContext.of(request_context)
         self._started = True
 
     async def _opened(self, state: object, buffer: EventBuffer) -> Callable[[], Awaitable[Outcome[Any]]]:
@@ -296,23 +349,22 @@ class LocalRun(Generic[I_contra, O_co]):
             )
         return validate(schema, value)
 
-    async def _resume_here(
-        self, data: object, wanted: Wanted, request_context: RequestContext | None
-    ) -> Outcome[O_co] | Paused:
+    def _answer_here(self, data: object, wanted: Wanted, request_context: Mapping[str, object] | None) -> None:
+        """Take in an answer to a run without a store."""
         if self._outcome is None:
             raise NothingSuspended(self.run_id, "it has not been started here, and has no store")
         leg = self._ended_leg
         waiting = leg.suspensions if leg is not None and isinstance(self._outcome, Suspended | Paused) else ()
-        which, answer = self._answer(waiting, data, wanted)
+        which, answer = self._answer(waiting, data, wanted, self._outcome.status)
         self._answered[which.token] = which
         self._known_past().answer(which.token, answer)
         if request_context is not None:
-            self._context = request_context
-        return await self._continue()
+            self._context = RequestContext.of(request_context)
 
-    async def _resume_stored(
-        self, store: RunStore, data: object, wanted: Wanted, request_context: RequestContext | None
-    ) -> Outcome[O_co] | Paused:
+    async def _answer_stored(
+        self, store: RunStore, data: object, wanted: Wanted, request_context: Mapping[str, object] | None
+    ) -> None:
+        """Write an answer into a run's journal, and take in where the run stands."""
         stored = StoredRun(store, self.run_id, self._workflow, self._prepared.form(self._workflow))
         while True:
             history = await stored.read()
@@ -323,7 +375,7 @@ class LocalRun(Generic[I_contra, O_co]):
                     raise AlreadyResumed(self.run_id, repr(history.answered[wanted.token].path))
                 raise RunBusy(self.run_id)
             waiting = history.suspensions if history.status in ("suspended", "paused") else ()
-            which, answer = self._answer(waiting, data, wanted)
+            which, answer = self._answer(waiting, data, wanted, history.status)
             try:
                 await stored.claim_resume(history, which.token, answer)
             except JournalConflict:
@@ -331,12 +383,20 @@ class LocalRun(Generic[I_contra, O_co]):
             break
         self._started = True
         self._take(history, request_context)
-        return await self._continue()
 
-    def _answer(self, waiting: Sequence[Suspension], data: object, wanted: Wanted) -> tuple[Suspension, object]:
+    async def _answered_by(self, data: object, wanted: Wanted, request_context: Mapping[str, object] | None) -> None:
+        """Take in an answer; from here on the run can go on."""
+        if self._store is None:
+            self._answer_here(data, wanted, request_context)
+        else:
+            await self._answer_stored(self._store, data, wanted, request_context)
+
+    def _answer(
+        self, waiting: Sequence[Suspension], data: object, wanted: Wanted, status: str
+    ) -> tuple[Suspension, object]:
         """Which suspension is meant, and the answer as its step's schema has it."""
         steps = self._prepared.steps(self._workflow)
-        which = chosen_suspension(self.run_id, wanted, waiting, self._answered, steps)
+        which = chosen_suspension(self.run_id, wanted, waiting, self._answered, steps, status)
         step = steps.get(which.path)
         return which, data if step is None else validate(step.resume_schema, data)
 
@@ -346,10 +406,10 @@ class LocalRun(Generic[I_contra, O_co]):
             self._past = Past(() if self._ended_leg is None else self._ended_leg.entries)
         return self._past
 
-    def _take(self, history: History, request_context: RequestContext | None) -> None:
+    def _take(self, history: History, request_context: Mapping[str, object] | None) -> None:
         """Take in where a stored run stands."""
         self._value = history.input
-        self._context = request_context if request_context is not None else RequestContext(history.request_context)
+        self._context = RequestContext.of(history.request_context if request_context is None else request_context)
         state = self._prepared.state(self._workflow, dict(history.state) or None)
         if state is None and history.deltas:
             state = RunState()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, assert_never, cast
 
@@ -44,7 +44,7 @@ from interlock.workflows import (
     WorkflowStep,
 )
 
-__all__ = ["Place", "hooks_in", "lower"]
+__all__ = ["Place", "lower"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,14 +170,3 @@ def _before(needs: Sequence[Sequence[int]]) -> list[int]:
             known[number] = bits
             stack.pop()
     return [known[number] for number in range(len(needs))]
-
-
-def hooks_in(ops: Sequence[Operation]) -> Iterator[HookOp]:
-    """Every processor's hook of a chain, nested ones included, in list order."""
-    for op in ops:
-        hook = op.inner if isinstance(op, AttemptsOp) else op
-        if isinstance(hook, HookOp):
-            yield hook
-        else:
-            for chain in hook.chains():
-                yield from hooks_in(chain)

@@ -43,9 +43,7 @@ async def open_run(agent: Agent, asked: Conversation, options: CallOptions, grou
     Raises:
         DefinitionError: A list, model, tool or message is none.
     """
-    request_context = options.get("request_context")
-    if not isinstance(request_context, RequestContext):
-        request_context = RequestContext(request_context)
+    request_context = RequestContext.of(options.get("request_context"))
     facts = RunFacts(agent_id=agent.id, request_context=request_context)
     lists = await _lists(agent, options, request_context)
     messages = _conversation(agent, asked, request_context)

@@ -14,7 +14,8 @@ from interlock.processors.seat import RunFacts
 from interlock.runtime.checks import PointChecks, why_stopped
 from interlock.runtime.chunk_path import ChunkPath
 from interlock.runtime.execution import Execution
-from interlock.runtime.lower import Place, hooks_in, lower
+from interlock.runtime.lower import Place, lower
+from interlock.runtime.operations.hooks_in import hooks_in
 from interlock.runtime.processor_lists import ProcessorLists
 from interlock.runtime.strand import Operation, Strand, drive
 from interlock.verdict import CheckRecord, Phase

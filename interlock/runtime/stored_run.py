@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from time import time
 from typing import Any
 
-from interlock.context import RequestContext
-from interlock.errors import AlreadyStarted, GraphChanged, JournalConflict, StorageError
+from interlock.errors import AlreadyStarted, GraphChanged, JournalConflict, RunError, StorageError
 from interlock.runtime.journal.history import History, RunHistory
 from interlock.runtime.journal.reader import EventBuffer
 from interlock.runtime.journal.rows import RowForm
@@ -38,7 +37,7 @@ class StoredRun:
         self,
         value: object,
         state: Mapping[str, object],
-        request_context: RequestContext | None,
+        request_context: Mapping[str, object] | None,
         *,
         parent: Mapping[str, object] | None = None,
         rows: tuple[JournalRow, ...] = (),
@@ -94,9 +93,22 @@ class StoredRun:
 
         Raises:
             GraphChanged: The run was made by another shape of the workflow.
+            RunError: It is one of another workflow.
         """
+        self.check_workflow(history)
         if not self.same_graph(history):
             raise GraphChanged(self._run_id, history.workflow_id)
+
+    def check_workflow(self, history: History) -> None:
+        """Refuse a run of another workflow.
+
+        Raises:
+            RunError: It is one.
+        """
+        if history.workflow_id != self._workflow.id:
+            raise RunError(
+                f"run {self._run_id!r} is one of workflow {history.workflow_id!r}, not of {self._workflow.id!r}"
+            )
 
     async def claim_resume(self, history: History, token: str, answer: object) -> None:
         """Answer a suspension; the history has that row then.

@@ -56,6 +56,7 @@ def chosen_suspension(
     waiting: Sequence[Suspension],
     answered: Mapping[str, Suspension],
     steps: Mapping[str, Step[Any, Any]],
+    status: str,
 ) -> Suspension:
     """The one suspension that is meant.
 
@@ -65,6 +66,7 @@ def chosen_suspension(
         waiting: What waits.
         answered: What has been answered already, by token.
         steps: The workflow's, by path.
+        status: How the run stands.
 
     Raises:
         AlreadyResumed: It was answered already.
@@ -82,8 +84,9 @@ def chosen_suspension(
     before = [one for one in answered.values() if wanted.means(one, steps)]
     if before:
         raise AlreadyResumed(run_id, repr(before[-1].path))
-    what = f"nothing that waits fits {wanted}" if str(wanted) else "nothing waits"
-    raise NothingSuspended(run_id, f"{what}; waiting: {_listed(waiting) or 'nothing'}")
+    if not waiting:
+        raise NothingSuspended(run_id, f"nothing waits in it: it stands at {status!r}")
+    raise NothingSuspended(run_id, f"nothing that waits fits {wanted}; waiting: {_listed(waiting)}")
 
 
 def _listed(suspensions: Iterable[Suspension]) -> str:

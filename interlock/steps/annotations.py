@@ -21,7 +21,9 @@ def name_of(function: object) -> str:
         function = cast("functools.partial[object]", function).func
     name = getattr(function, "__name__", None)
     if name == "<lambda>":
-        raise DefinitionError("a lambda has no name: pass id=…", subject="step")
+        raise DefinitionError(
+            'a lambda has no name: give it one with create_step(lambda ctx: …, id="…")', subject="step"
+        )
     return kebab(name if isinstance(name, str) else type(function).__name__)
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, Protocol, TypeVar, cast
 
 from interlock.context import RequestContext
 from interlock.errors import RunError
 from interlock.schema import UNSET, Unset, validate
-from interlock.verdict import BailSignal, Latch, Phase, Signal, SuspendSignal, Tripwire
+from interlock.verdict import BailSignal, CheckRecord, Latch, Phase, Signal, SuspendSignal, Tripwire
 
 if TYPE_CHECKING:
     from interlock.steps.step import Step, SupportsStep
@@ -28,6 +28,10 @@ class RunHost(Protocol):
 
     def written(self, turn: Turn, name: str, value: object) -> None:
         """A step wrote something for whoever reads along."""
+        ...
+
+    def checked(self, turn: Turn, checks: Sequence[CheckRecord]) -> None:
+        """A step had guards of its own, which decided this."""
         ...
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
 from typing import Any, TypeVar
 
 from interlock.context import RequestContext
 from interlock.steps import Step, StepContext, StepRun, Turn, create_step
-from interlock.verdict import Latch
+from interlock.verdict import CheckRecord, Latch
 
 __all__ = ["step_context"]
 
@@ -25,6 +26,9 @@ class _Host:
 
     def written(self, turn: Turn, name: str, value: object) -> None:
         """Nobody reads along."""
+
+    def checked(self, turn: Turn, checks: Sequence[CheckRecord]) -> None:
+        """Nobody looks."""
 
 
 def _nothing(ctx: StepContext[Any]) -> None:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, overload
 
-from interlock.context import RequestContext
 from interlock.errors import DefinitionError
 from interlock.storage import RunStore
 from interlock.workflows.events import Event
@@ -48,12 +47,18 @@ class WorkflowRun(Protocol[I_contra, O_co]):
         /,
         *,
         state: object = None,
-        request_context: RequestContext | None = None,
+        request_context: Mapping[str, object] | None = None,
         pause: Literal[False] = False,
     ) -> Outcome[O_co]: ...
     @overload
     async def start(
-        self, value: I_contra, /, *, state: object = None, request_context: RequestContext | None = None, pause: bool
+        self,
+        value: I_contra,
+        /,
+        *,
+        state: object = None,
+        request_context: Mapping[str, object] | None = None,
+        pause: bool,
     ) -> Outcome[O_co] | Paused: ...
     async def start(
         self,
@@ -61,7 +66,7 @@ class WorkflowRun(Protocol[I_contra, O_co]):
         /,
         *,
         state: object = None,
-        request_context: RequestContext | None = None,
+        request_context: Mapping[str, object] | None = None,
         pause: bool = False,
     ) -> Outcome[O_co] | Paused:
         """Run it to its end.
@@ -79,7 +84,7 @@ class WorkflowRun(Protocol[I_contra, O_co]):
         ...
 
     def stream(
-        self, value: I_contra, /, *, state: object = None, request_context: RequestContext | None = None
+        self, value: I_contra, /, *, state: object = None, request_context: Mapping[str, object] | None = None
     ) -> AbstractAsyncContextManager[EventStream[O_co]]:
         """Run it and read its events along: ``async with run.stream(x) as events: async for event in events: …``.
 
@@ -97,7 +102,7 @@ class WorkflowRun(Protocol[I_contra, O_co]):
         label: str | None = None,
         token: str | None = None,
         index: int | None = None,
-        request_context: RequestContext | None = None,
+        request_context: Mapping[str, object] | None = None,
     ) -> Outcome[O_co]:
         """Answer a step that waits, and run on to the end or the next suspension.
 
@@ -118,6 +123,20 @@ class WorkflowRun(Protocol[I_contra, O_co]):
             GraphChanged: The workflow's shape is another than the stored run's.
             RunBusy: Another process is running it right now.
         """
+        ...
+
+    def resume_stream(
+        self,
+        data: object = None,
+        /,
+        *,
+        step: object = None,
+        label: str | None = None,
+        token: str | None = None,
+        index: int | None = None,
+        request_context: Mapping[str, object] | None = None,
+    ) -> AbstractAsyncContextManager[EventStream[O_co]]:
+        """:meth:`resume`, read along as in :meth:`stream`. Args and errors are those of :meth:`resume`."""
         ...
 
     async def next(self) -> Outcome[O_co] | Paused:
@@ -149,7 +168,7 @@ class Engine(Protocol):
         *,
         store: RunStore,
         allow_changed_graph: bool = False,
-        request_context: RequestContext | None = None,
+        request_context: Mapping[str, object] | None = None,
     ) -> Outcome[Any]:
         """Go on with a stored run that did not come to its end."""
         ...
@@ -164,7 +183,7 @@ class Engine(Protocol):
         new_run_id: str | None = None,
         value: object,
         state: object = None,
-        request_context: RequestContext | None = None,
+        request_context: Mapping[str, object] | None = None,
         allow_changed_graph: bool = False,
     ) -> Outcome[Any]:
         """Run a stored run anew from one of its steps on, as a run of its own."""

@@ -6,7 +6,6 @@ from collections.abc import Callable, Coroutine, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
-from interlock.context import RequestContext
 from interlock.schema import UNSET, schema_name
 from interlock.steps import RetryPolicy, Step, StepContext, SupportsStep
 from interlock.storage import RunStore
@@ -105,7 +104,7 @@ class Workflow(SupportsStep[I_contra, O_co]):
         /,
         *,
         state: object = None,
-        request_context: RequestContext | None = None,
+        request_context: Mapping[str, object] | None = None,
     ) -> Coroutine[Any, Any, Outcome[O_co]]:
         """Start a fresh run and wait for its outcome; short for ``create_run().start(value)``.
 
@@ -125,7 +124,7 @@ class Workflow(SupportsStep[I_contra, O_co]):
         *,
         store: RunStore,
         allow_changed_graph: bool = False,
-        request_context: RequestContext | None = None,
+        request_context: Mapping[str, object] | None = None,
         engine: Engine | None = None,
     ) -> Outcome[O_co]:
         """Go on with a stored run whose process died, and wait for its outcome.
@@ -142,6 +141,7 @@ class Workflow(SupportsStep[I_contra, O_co]):
 
         Raises:
             UnknownRun: The store has no such run.
+            RunError: It is a run of another workflow.
             GraphChanged: The workflow has another shape now.
             RunBusy: This very process is running it right now.
         """
@@ -162,7 +162,7 @@ class Workflow(SupportsStep[I_contra, O_co]):
         new_run_id: str | None = None,
         input: object = UNSET,  # noqa: A002
         state: object = None,
-        request_context: RequestContext | None = None,
+        request_context: Mapping[str, object] | None = None,
         allow_changed_graph: bool = False,
         engine: Engine | None = None,
     ) -> Outcome[O_co]:
@@ -187,6 +187,7 @@ class Workflow(SupportsStep[I_contra, O_co]):
             RunError: The step did not start in it.
             GraphChanged: The workflow has another shape now.
             AlreadyStarted: There is a run of the new id.
+            pydantic.ValidationError: The input does not fit the step's schema.
         """
         return await (engine or default_engine()).time_travel(
             self,

@@ -8,7 +8,7 @@ from interlock import Phase, Processor, ProcessorStepSchema, StepContext, create
 from interlock.errors import DefinitionError
 from interlock.messages import Chunk
 from interlock.processors import InputContext, OutputStreamContext, PhaseContext, ToolResultContext
-from interlock.runtime.lower import hooks_in
+from interlock.runtime.operations.hooks_in import hooks_in
 from interlock.runtime.processor_lists import LISTS, ProcessorLists
 
 

@@ -12,7 +12,7 @@ from interlock.errors import RunError
 from interlock.runtime.journal.history import History, RunHistory
 from interlock.runtime.prepared import Prepared, given_values
 from interlock.runtime.stored_run import StoredRun
-from interlock.schema import is_set
+from interlock.schema import is_set, validate
 from interlock.steps import Step, supports_step
 from interlock.storage import JournalRow, RunStore
 from interlock.workflows import Workflow
@@ -33,7 +33,7 @@ async def forked(
     new_run_id: str,
     value: object,
     state: object,
-    request_context: RequestContext | None,
+    request_context: Mapping[str, object] | None,
     allow_changed_graph: bool,
 ) -> History:
     """Write a new run's journal up to where a step of an old one began; gives what it tells.
@@ -55,13 +55,18 @@ async def forked(
         GraphChanged: The workflow has another shape now.
         RunError: The step did not begin in it, or its id is that of several.
         AlreadyStarted: There is a run of the new id.
+        pydantic.ValidationError: The value does not fit the step's schema.
     """
     form = prepared.form(workflow)
     old = StoredRun(store, run_id, workflow, form)
     history = await old.read()
+    old.check_workflow(history)
     if not allow_changed_graph:
         old.check_graph(history)
-    path = _path_of(step, prepared.steps(workflow), run_id)
+    steps = prepared.steps(workflow)
+    path = _path_of(step, steps, run_id)
+    if is_set(value):
+        value = validate(steps[path].input_schema, value)
     rows = await RunHistory(store, form).rows(run_id)
     begun = next((row for row in rows if row.type == "step-start" and row.path == path), None)
     if begun is None:

@@ -16,6 +16,7 @@ from interlock.runtime.operations.arms import (
     start_all,
 )
 from interlock.runtime.operations.fork import BranchOutputs, fork_value, is_plain
+from interlock.runtime.operations.hooks_in import hooks_in
 from interlock.runtime.run_state import Site
 from interlock.runtime.strand import Operation, Strand, advance
 from interlock.verdict import HaltSignal
@@ -154,4 +155,9 @@ class SelectiveParallelOp(ParallelOp):
             failure = gathering.failures.get(index)
             outputs[keys[index]] = inner[index].value if failure is None else StepError(keys[index], failure)
         strand.entry.noted().chosen = tuple(outputs)
+        if strand.execution.phase is not None:
+            left = [ops for key, ops in self.arms if key not in outputs]
+            strand.execution.checks.stopped(
+                (hook for ops in left for hook in hooks_in(ops)), f"enough branches of {self.path!r} ended before it"
+            )
         return BranchOutputs(strand.value, self.order, outputs)
