@@ -207,7 +207,7 @@ class Binding:
         stage = HookStage(step, context, self._execution, path, self._list, place.order, place.halts)
         stage.call = self._tried(stage.call, path, step, place.retry)
         self._path.note(stage)
-        place.scope.outputs.hooks[step] = stage
+        place.scope.outputs.note(step, stage)
         return stage
 
     def _function(self, step: FunctionStep[Any, Any], path: str, place: _Place) -> FunctionStage:

@@ -10,7 +10,7 @@ from interlock.messages import Chunk
 from interlock.processors.stream_context import OutputStreamContext
 from interlock.runtime.chunk_chain import ChunkChain
 from interlock.runtime.chunk_stages.hook import HookStage
-from interlock.runtime.chunk_stages.values import CARRYING, Keyed, MaybeValues, Value, Values, as_tuple, own
+from interlock.runtime.chunk_stages.values import CARRYING, Keyed, MaybeValues, Value, Values, own
 
 __all__ = ["Arm"]
 
@@ -25,10 +25,11 @@ class Arm:
         hooks: The processors in it, for records.
 
     Attributes:
+        watched: Whether it may be left behind although it has begun, so that its changes are counted.
         output: What it gave last: the context, or the keyed output of a block at its end.
     """
 
-    __slots__ = ("_changes", "chain", "context", "hooks", "key", "output")
+    __slots__ = ("_changes", "chain", "context", "hooks", "key", "output", "watched")
 
     def __init__(self, key: str, chain: ChunkChain, context: OutputStreamContext, hooks: Sequence[HookStage]) -> None:
         self.key = key
@@ -36,6 +37,7 @@ class Arm:
         self.context = context
         self.hooks = hooks
         self.output: object = context
+        self.watched = False
         self._changes = 0
 
     def push(self, value: Value, *, share: bool = False) -> MaybeValues:
@@ -52,7 +54,8 @@ class Arm:
     def begin(self, chunk: Chunk) -> None:
         """A chunk is about to come in."""
         self.context.chunk = chunk
-        self._changes = self._changed()
+        if self.watched:
+            self._changes = self._changed()
 
     def end(self, value: Value, flow: Values) -> None:
         """Take in what it gave for ``value``.
@@ -63,21 +66,22 @@ class Arm:
         if isinstance(flow, Keyed):
             self.output = flow
             return
-        out = as_tuple(flow)
-        if any(isinstance(one, Keyed) for one in out):
+        self.output = self.context
+        if not isinstance(flow, tuple):
+            if flow is not value and isinstance(value, CARRYING) and flow == value:
+                flow = value
+            self.context.out = (flow,)
+            return
+        if any(isinstance(one, Keyed) for one in flow):
             raise RunError(
                 f"branch {self.key!r} made several chunks of one and ends with a block, whose keyed output is that of "
                 "one chunk: put .map(…) or .merge() behind the block"
             )
-        chunks = cast("tuple[Chunk, ...]", out)
-        if isinstance(value, CARRYING) and chunks == (value,):
-            chunks = (value,)
-        self.context.out = chunks
-        self.output = self.context
+        self.context.out = cast("tuple[Chunk, ...]", flow)
 
     def leave_behind(self) -> None:
         """Note that what its processors have changed since it began did not go on."""
-        if self._changed() != self._changes:
+        if self.watched and self._changed() != self._changes:
             for hook in self.hooks:
                 hook.leave_behind()
 

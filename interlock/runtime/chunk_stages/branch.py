@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from typing import Any
+from typing import Any, cast
 
 from interlock.runtime.chunk_chain import Halt
 from interlock.runtime.chunk_stages.arm import Arm
 from interlock.runtime.chunk_stages.call import Call
 from interlock.runtime.chunk_stages.gathered import GatheringStage
 from interlock.runtime.chunk_stages.scope import Scope
-from interlock.runtime.chunk_stages.values import Keyed, Value
-from interlock.runtime.chunk_stages.woven import Work
+from interlock.runtime.chunk_stages.values import Keyed, Value, Values
+from interlock.runtime.chunk_stages.woven import Hooked, Work
 from interlock.runtime.operations.arms import Gathering
+from interlock.runtime.strand import is_awaitable
 
 __all__ = ["BranchStage"]
 
@@ -53,16 +54,28 @@ class BranchStage(GatheringStage):
         for arm in self.arms:
             if arm not in taken:
                 arm.chain.also(-1)
-        if taken:
+        if len(taken) == 1:
+            yield from self._alone(taken[0], value)
+        elif taken:
             gathering = Gathering(len(taken), None, "fail_fast")
-            yield from self.gathered(value, taken, gathering, share=len(taken) == 1)
+            yield from self.gathered(value, taken, gathering)
         return Keyed(value, {arm.key: arm.output for arm in taken}, self._witnesses)
+
+    def _alone(self, arm: Arm, value: Value) -> Generator[Any, Any, None]:
+        """One branch, which needs no copy of what the block was given."""
+        flow = arm.push(value, share=True)
+        if flow is not value and is_awaitable(flow):
+            flow = yield flow
+        arm.end(value, cast("Values", flow))
 
     def _chosen(self, value: Value) -> Generator[Any, Any, list[Arm]]:
         taken: list[Arm] = []
         try:
             for condition, arm in zip(self._conditions, self.arms, strict=False):
-                if (yield from condition.answers(value)):
+                answer = condition.answer(value)
+                if answer.__class__ is Hooked:
+                    answer = yield from condition.waited(cast("Hooked", answer))
+                if answer:
                     taken.append(arm)
                     if self._first_only:
                         break

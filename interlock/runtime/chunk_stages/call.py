@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, NoReturn, cast
 
 from interlock.processors.stream_context import OutputStreamContext
 from interlock.runtime.chunk_stages.failures import failure_of
@@ -102,29 +102,49 @@ class Call:
         self._turn.notes = None
         return told
 
-    def answers(self, value: Value) -> Generator[Any, object, object]:
-        """Ask it as a part of another stage's work.
+    def answer(self, value: Value) -> object:
+        """Ask it as a part of another stage's work: gives the answer, or something for :meth:`waited`.
 
         Raises:
             BaseException: What its failure becomes.
         """
         self.chunk = value
-        latch = self._scope.execution.latch
         try:
             answer = self.called()
             if is_awaitable(answer):
-                answer = yield Hooked(cast("Any", answer), self._scope.execution)
-            if latch.tripwire is not None:
-                raise AbortSignal(latch.tripwire)
-            self.ended()
+                return Hooked(cast("Any", answer), self._scope.execution)
+            self._look()
+        except BaseException as error:
+            self._raise(error)
+        return answer
+
+    def waited(self, answer: Hooked) -> Generator[Any, object, object]:
+        """The answer that it waits for.
+
+        Raises:
+            BaseException: What its failure becomes.
+        """
+        try:
+            given = yield answer
+            self._look()
         except GeneratorExit:
             raise
         except BaseException as error:
-            told = self.failed(error)
-            if told is error:
-                raise
-            raise told from error
-        return answer
+            self._raise(error)
+        return given
+
+    def _look(self) -> None:
+        """See whether it has stopped something."""
+        latch = self._scope.execution.latch
+        if latch.tripwire is not None:
+            raise AbortSignal(latch.tripwire)
+        self.ended()
+
+    def _raise(self, error: BaseException) -> NoReturn:
+        told = self.failed(error)
+        if told is error:
+            raise error
+        raise told from error
 
 
 class FunctionStage(Call):

@@ -54,7 +54,7 @@ class GatheringStage(WovenStage, ABC):
         """Those of the branches."""
         return [arm.chain for arm in self.arms]
 
-    def gathered(self, value: Value, arms: Sequence[Arm], gathering: Gathering, *, share: bool = False) -> Gathered:
+    def gathered(self, value: Value, arms: Sequence[Arm], gathering: Gathering) -> Gathered:
         """Run branches until all have ended, or enough have.
 
         Args:
@@ -64,7 +64,7 @@ class GatheringStage(WovenStage, ABC):
             share: Whether what the block was given needs no copy.
         """
         self._halt.why = None
-        group = _Group(self, value, arms, gathering, share=share)
+        group = _Group(self, value, arms, gathering)
         running, queue = group.running, group.queue
         try:
             while True:
@@ -104,16 +104,13 @@ class _Group:
         running: What those wait for that have begun.
     """
 
-    __slots__ = ("_arms", "_gathering", "_share", "_stage", "_value", "queue", "running")
+    __slots__ = ("_arms", "_gathering", "_stage", "_value", "queue", "running")
 
-    def __init__(
-        self, stage: GatheringStage, value: Value, arms: Sequence[Arm], gathering: Gathering, *, share: bool
-    ) -> None:
+    def __init__(self, stage: GatheringStage, value: Value, arms: Sequence[Arm], gathering: Gathering) -> None:
         self._stage = stage
         self._value = value
         self._arms = arms
         self._gathering = gathering
-        self._share = share
         self.queue = deque(range(len(arms)))
         self.running: dict[int, Awaitable[Values]] = {}
 
@@ -121,11 +118,11 @@ class _Group:
         """Begin the next; gives its place where it waits."""
         number = self.queue.popleft()
         try:
-            flow = self._arms[number].push(self._value, share=self._share)
+            flow = self._arms[number].push(self._value)
         except Exception as error:
             self.failed(number, error)
             return None
-        if is_awaitable(flow):
+        if flow is not self._value and is_awaitable(flow):
             self.running[number] = cast("Awaitable[Values]", flow)
             return number
         self.ended(number, cast("Values", flow))

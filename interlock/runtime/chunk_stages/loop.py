@@ -10,7 +10,7 @@ from interlock.runtime.chunk_chain import ChunkChain
 from interlock.runtime.chunk_stages.call import Call
 from interlock.runtime.chunk_stages.scope import Round, Scope
 from interlock.runtime.chunk_stages.values import Value, Values, as_tuple
-from interlock.runtime.chunk_stages.woven import Work, WovenStage
+from interlock.runtime.chunk_stages.woven import Hooked, Work, WovenStage
 from interlock.runtime.strand import is_awaitable
 from interlock.workflows import LoopNode
 
@@ -67,7 +67,9 @@ class LoopStage(WovenStage):
                     return done[0] if len(done) == 1 else tuple(done)
                 number, value = left.pop()
                 self._round.number = number
-                answer = yield from self._condition.answers(value)
+                answer = self._condition.answer(value)
+                if answer.__class__ is Hooked:
+                    answer = yield from self._condition.waited(cast("Hooked", answer))
                 if bool(answer) is not self._until:
                     break
                 done.append(value)

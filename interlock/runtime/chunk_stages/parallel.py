@@ -33,6 +33,8 @@ class ParallelStage(GatheringStage):
         super().__init__(path, scope, arms, halt, concurrency=node.concurrency)
         self._enough = node.join
         self._on_error: ErrorMode = node.on_error
+        for arm in self.arms:
+            arm.watched = node.join is not None or node.on_error == "collect"
         self._witnesses = {arm.key: arm.hooks for arm in self.arms}
 
     def work(self, value: Value) -> Work:

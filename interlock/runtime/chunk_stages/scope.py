@@ -27,11 +27,17 @@ class Round:
 class Outputs(dict[Step[Any, Any], object]):
     """What the steps of a workflow gave for one chunk; what processors gave is made up when somebody asks."""
 
-    __slots__ = ("hooks",)
+    __slots__ = ("_targets", "hooks")
 
     def __init__(self) -> None:
         super().__init__()
         self.hooks: dict[Step[Any, Any], HookStage] = {}
+        self._targets: list[Any] = []
+
+    def note(self, step: Step[Any, Any], hook: HookStage) -> None:
+        """Take a processor in."""
+        self.hooks[step] = hook
+        self._targets.append(hook.target)
 
     def __contains__(self, step: object) -> bool:
         return super().__contains__(step) or self._given(step) is not None
@@ -49,8 +55,8 @@ class Outputs(dict[Step[Any, Any], object]):
     def clear(self) -> None:
         """Forget the chunk before."""
         super().clear()
-        for hook in self.hooks.values():
-            hook.forget()
+        for target in self._targets:  # what HookStage.forget does, for all of them
+            target.chunk = target.out = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,7 +43,11 @@ class SleepStage(WovenStage):
 
     def work(self, value: Value) -> Work:
         """Wait."""
-        wanted = self._time if self._asked is None else (yield from self._asked.answers(value))
+        wanted = self._time
+        if self._asked is not None:
+            wanted = self._asked.answer(value)
+            if isinstance(wanted, Hooked):
+                wanted = yield from self._asked.waited(wanted)
         seconds = self._seconds(wanted)
         if seconds > 0:
             yield Hooked(anyio.sleep(seconds), self.execution)  # a tripwire meanwhile ends it
