@@ -265,8 +265,8 @@ class JournalConflict(StorageError):
         self.after = after
         self.last = last
         super().__init__(
-            f"the journal of run {run_id!r} ends with row {last}, not {after}: another process has written to it, "
-            "which recovered or resumed the run and goes on with it"
+            f"the journal of run {run_id!r} ends with row {last}, not {after}: somebody else has written to it, who "
+            "recovered, resumed or ended the run"
         )
 
 

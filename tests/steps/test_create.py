@@ -146,7 +146,7 @@ def test_a_class_is_refused_with_the_hint_to_make_an_instance(kind: Any) -> None
 
 
 def test_a_lambda_needs_an_id() -> None:
-    with pytest.raises(DefinitionError, match="a lambda has no name: pass id=…"):
+    with pytest.raises(DefinitionError, match="a lambda has no name: give it one with create_step"):
         create_step(lambda ctx: ctx.input)
     assert create_step(lambda ctx: ctx.input, id="keep").id == "keep"
 
