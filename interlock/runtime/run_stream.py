@@ -7,6 +7,7 @@ from types import TracebackType
 from typing import Any, Generic, Self, TypeVar
 
 import anyio
+import anyio.lowlevel
 
 from interlock.errors import RunError
 from interlock.runtime.journal.reader import EventBuffer
@@ -80,6 +81,8 @@ class RunStream(Generic[O_co]):
             return event
         if self._error is not None:
             raise self._error
+        if self._outcome is None:  # it was interrupted, and so is whoever reads
+            await anyio.lowlevel.checkpoint()
         raise StopAsyncIteration
 
     async def outcome(self) -> Outcome[O_co]:
