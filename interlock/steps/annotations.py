@@ -11,6 +11,7 @@ from interlock.errors import DefinitionError
 from interlock.ids import kebab
 from interlock.schema import UNSET, Unset, is_set
 from interlock.steps.context import StepContext
+from interlock.tracing import warn
 
 __all__ = ["annotated_schemas", "first_line", "name_of"]
 
@@ -37,14 +38,43 @@ def annotated_schemas(function: object) -> tuple[Any, Any]:
     """The schemas that a function's annotations name; UNSET where they name none or cannot be read."""
     target = function if inspect.isroutine(function) else type(function).__call__
     try:
-        hints = get_type_hints(target, include_extras=True)
-    except (NameError, TypeError, AttributeError):  # names known only to type checkers, or local ones
+        hints = _hints(target)
+    except (NameError, TypeError, AttributeError) as error:
+        warn("a step's annotations cannot be read, so it takes and gives anything", step=str(target), error=str(error))
         return UNSET, UNSET
     given = _awaited(hints.pop("return", UNSET))
     _check_parameter(target, hints)
     contexts = [get_args(h)[0] for h in hints.values() if get_origin(h) is StepContext]
     wanted = contexts[0] if contexts else UNSET
     return _no_typevar(wanted), _no_typevar(given)
+
+
+def _hints(function: Any) -> dict[str, Any]:
+    """The annotations of a function as types.
+
+    Raises:
+        NameError: One names what is nowhere: only type checkers know it, or it is misspelt.
+    """
+    try:
+        return get_type_hints(function, include_extras=True)
+    except NameError:
+        places = _local_names(function)
+        if not places:
+            raise
+        return get_type_hints(function, localns=places, include_extras=True)
+
+
+def _local_names(function: Any) -> dict[str, Any]:
+    """The names of the functions that are being called right now in the module of a function that is being defined: a
+    class that is made beside it, in a test for example, is known nowhere else."""
+    names: dict[str, Any] = {}
+    frame = inspect.currentframe()
+    module = getattr(function, "__globals__", None)
+    while frame is not None:
+        if frame.f_globals is module and frame.f_locals is not module:
+            names = {**frame.f_locals, **names}
+        frame = frame.f_back
+    return names
 
 
 def _check_parameter(function: Any, hints: Mapping[str, Any]) -> None:

@@ -24,7 +24,6 @@ from interlock.workflows.blocks import (
 from interlock.workflows.draw_json import plan_json
 from interlock.workflows.draw_mermaid import MermaidChart
 from interlock.workflows.draw_text import TEXT_WIDTH, plan_block
-
 from interlock.workflows.labels import printable
 from interlock.workflows.nodes import Plan
 

@@ -208,3 +208,24 @@ def test_an_option_that_says_nothing_sensible_is_refused(options: dict[str, Any]
 def test_an_option_that_is_none_is_named() -> None:
     with pytest.raises(TypeError, match="unexpected keyword argument 'retries'"):
         create_step(fetches, retries=3)  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue]
+
+
+def test_a_class_that_is_made_beside_a_step_is_a_schema() -> None:
+    class Parcel:
+        pass
+
+    @step
+    def send(ctx: StepContext[Parcel]) -> list[Parcel]:
+        return [ctx.input]
+
+    assert send.input_schema is Parcel
+    assert send.output_schema == list[Parcel]
+
+
+def test_an_annotation_that_names_nothing_is_told_of(capsys: pytest.CaptureFixture[str]) -> None:
+    def sends(ctx: StepContext[Nope]) -> Nope:  # type: ignore[name-defined]  # noqa: F821  # pyright: ignore[reportUndefinedVariable]
+        return ctx.input
+
+    made: Step[Any, Any] = create_step(sends)
+    assert (made.input_schema, made.output_schema) == (UNSET, UNSET)
+    assert "annotations cannot be read" in capsys.readouterr().err
