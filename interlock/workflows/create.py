@@ -114,7 +114,7 @@ def create_workflow(
         description: For people.
         metadata: For whoever draws or lists workflows.
         on_start: Called with a :class:`StepContext` before the first step; what it raises fails the run.
-        on_finish: Called with the outcome.
+        on_finish: Called with the outcome when the run has ended; one that waits has not.
         on_error: Called with the outcome of a run that failed. What these two raise is logged and changes nothing.
 
     Example:
