@@ -28,7 +28,7 @@ class ChunkOp(Operation):
     """
 
     __slots__ = ("_plan", "_retry")
-    kind: str = "chunks"
+    kind: str = "workflow"
     contains: ClassVar[bool] = True
 
     def __init__(self, plan: Plan, *, retry: RetryPolicy | None = None) -> None:
