@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from interlock import Workflow
@@ -10,7 +10,7 @@ from interlock.runtime import MemoryRunStore, Outcome, RunStore, Suspended
 from interlock.storage import JournalRow
 from tests.runtime.runs.graphs import Graph, Key, World, answer_to, built, first_waiting
 
-__all__ = ["finished", "recovered", "store_of", "to_the_end", "unbroken"]
+__all__ = ["finished", "ran_twice", "recovered", "store_of", "to_the_end", "unbroken"]
 
 
 async def to_the_end(workflow: Workflow[Any, Any], outcome: Outcome[Any], store: RunStore, run_id: str) -> Outcome[Any]:
@@ -41,6 +41,22 @@ async def unbroken(graph: Graph, world: World) -> tuple[Workflow[Any, Any], Outc
     outcome = await workflow.create_run("r", store=store).start(5)
     outcome = await to_the_end(workflow, outcome, store, "r")
     return workflow, outcome, await store.read("r")
+
+
+def ran_twice(after: Sequence[JournalRow], cut: int, calls: Mapping[Key, int]) -> list[Key]:
+    """The turns that had ended by a row, and were called all the same when the run went on.
+
+    Args:
+        after: The journal at the end.
+        cut: Behind which row the run was broken off.
+        calls: How often each turn was called since.
+    """
+    again = [row for row in after[cut:] if row.type == "step-retry"]
+    return [
+        (path, at)
+        for path, at in finished(after[:cut])
+        if calls[path, at] and not any(path.startswith(f"{row.path}/") and at[: len(row.at)] == row.at for row in again)
+    ]
 
 
 def finished(rows: Sequence[JournalRow]) -> dict[Key, JournalRow]:

@@ -173,6 +173,8 @@ def graphs(
             case _:
                 inside = (chain(depth - 1, 3, picky),)
                 options = {"tries": draw(st.sampled_from([1, 1, 2]))}
+                if options["tries"] == 2 and not picky and draw(st.booleans()):  # a reason to try it again
+                    inside = ((*inside[0], Node("moody", draw(st.booleans()), options=(("tries", 1),))),)
         return Node(kind, waits, inside, tuple(options.items()))
 
     return Graph(tuple(node(depth, False) for _ in range(draw(st.integers(1, 4)))))

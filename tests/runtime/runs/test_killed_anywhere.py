@@ -6,23 +6,31 @@ from collections.abc import Sequence
 from typing import Any
 
 import anyio
+import anyio.lowlevel
 import pytest
 from hypothesis import HealthCheck, Phase, find, given, settings
 from hypothesis import strategies as st
 
-from interlock.runtime import MemoryRunStore, Outcome, Suspended
+from interlock import StepContext, create_step, create_workflow
+from interlock.runtime import Failed, MemoryRunStore, Outcome, Suspended
+from interlock.storage import JournalRow
 from interlock.workflows.outcome import StepRecord
-from tests.runtime.runs.ending import finished, recovered, store_of, unbroken
-from tests.runtime.runs.graphs import Graph, World, answer_to, built, first_waiting, graphs, told
+from tests.runtime.runs.ending import finished, ran_twice, recovered, store_of, unbroken
+from tests.runtime.runs.graphs import Graph, Key, World, answer_to, built, first_waiting, graphs, told
 
 backends = pytest.mark.parametrize("backend", ["asyncio", "trio"])
-few = settings(max_examples=20, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+few = settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 
 
 def state_is_sure(graph: Graph) -> bool:
     """Whether the state at the end is sure: where a step ends the run early, others may or may not have written."""
     kinds = graph.kinds()
     return not kinds["fail"] and not kinds["bail"] and not kinds["abort"]
+
+
+def tempers(rows: Sequence[JournalRow]) -> set[Key]:
+    """The turns that have had their bad moment, as far as these rows tell."""
+    return {(row.path, row.at) for row in rows if row.type == "step-result" and row.data["status"] == "failed"}
 
 
 def cuts(data: st.DataObject, first: int, last: int, most: int = 6) -> Sequence[int]:
@@ -52,11 +60,12 @@ def test_killed_after_any_row_a_run_ends_as_if_it_had_not_been(backend: str, gra
         sure = state_is_sure(graph)
         for cut in cuts(data, 1, len(rows)):
             world.calls.clear()
+            world.tempers = tempers(rows[:cut])
             store = await store_of(rows[:cut])
             again = await recovered(workflow, store)
             assert told(again, with_state=sure) == told(whole, with_state=sure), f"after row {cut}"
-            twice = {key for key in finished(rows[:cut]) if world.calls[key]}
-            assert not twice, f"ran twice after row {cut}"
+            assert tally((await workflow.recover("r", store=store)).steps) == tally(again.steps), f"after row {cut}"
+            assert not ran_twice(await store.read("r"), cut, world.calls), f"after row {cut}"
 
     anyio.run(main, backend=backend)
 
@@ -70,13 +79,16 @@ def test_killed_twice_it_does_too(graph: Graph, data: st.DataObject) -> None:
         sure = state_is_sure(graph)
         for cut in cuts(data, 1, len(rows), 3):
             store = await store_of(rows[:cut])
+            world.tempers = tempers(rows[:cut])
             await recovered(workflow, store)
             longer = await store.read("r")
             for second in cuts(data, cut + 1, len(longer), 3):
                 world.calls.clear()
-                again = await recovered(workflow, await store_of(longer[:second]))
+                world.tempers = tempers(longer[:second])
+                store = await store_of(longer[:second])
+                again = await recovered(workflow, store)
                 assert told(again, with_state=sure) == told(whole, with_state=sure), f"after rows {cut}, {second}"
-                assert not {key for key in finished(longer[:second]) if world.calls[key]}
+                assert not ran_twice(await store.read("r"), second, world.calls)
 
     anyio.run(main)
 
@@ -150,3 +162,34 @@ def test_the_laws_meet_every_combinator_and_every_way_to_end() -> None:
     first = settings(max_examples=5_000, phases=[Phase.generate], database=None)
     for kind in ("parallel", "branch", "foreach", "loop", "dag", "nested", "ask", "fail", "bail", "abort", "flaky"):
         assert find(graphs(), lambda graph, kind=kind: graph.kinds()[kind] > 0, settings=first).kinds()[kind]
+
+
+@backends
+def test_the_first_failure_in_time_is_the_first_also_where_it_is_only_told_of(backend: str) -> None:
+    async def main() -> None:
+        order = anyio.Event()
+
+        async def late(ctx: StepContext[Any]) -> None:
+            await order.wait()
+            raise ValueError("late")
+
+        async def early(ctx: StepContext[Any]) -> None:
+            await anyio.lowlevel.checkpoint()
+            order.set()
+            raise ValueError("early")
+
+        workflow = (
+            create_workflow(id="w")
+            .parallel([create_step(late, id="late"), create_step(early, id="early")], on_error="wait_all")
+            .commit()
+        )
+        store = MemoryRunStore()
+        whole = await workflow.create_run("r", store=store).start(1)
+        assert isinstance(whole, Failed)
+        assert "early" in str(whole.error)
+        rows = await store.read("r")
+        both = [row.seq for row in rows if row.type == "step-result" and row.path in ("early", "late")]
+        again = await workflow.recover("r", store=await store_of(rows[: max(both)]))
+        assert told(again) == told(whole)
+
+    anyio.run(main, backend=backend)
