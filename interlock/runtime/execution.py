@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Awaitable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -137,10 +137,16 @@ class Execution:
     def stop_waiting(self, op: Operation, at: tuple[int, ...]) -> None:
         """Note that what still waits inside of an operation need not, because the operation has ended without it."""
         paths = set(_paths_in(op))
+        self._stop_waiting(lambda entry: entry.op.path in paths and entry.at[: len(at)] == at)
+
+    def over(self) -> None:
+        """Note that the run has ended, so that nothing in it waits any more."""
+        if self.suspensions or self.tape is not None:
+            self._stop_waiting(lambda entry: True)
+
+    def _stop_waiting(self, applies: Callable[[Entry], bool]) -> None:
         for place, entry in enumerate(self.entries):
-            if entry.status not in ("suspended", "unfinished") or (
-                entry.op.path not in paths or entry.at[: len(at)] != at
-            ):
+            if entry.status not in ("suspended", "unfinished") or not applies(entry):
                 continue
             waits = entry.notes.suspension if entry.notes is not None else None
             if waits is not None:

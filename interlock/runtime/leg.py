@@ -150,6 +150,8 @@ class Leg:
         if self._through:
             error = self._fault_in_output()
         outcome = self._outcome(error, perf_counter() - began)
+        if not isinstance(outcome, Suspended | Paused):
+            self._execution.over()
         workflow = self._workflow
         if (workflow.on_finish or workflow.on_error) is not None and not isinstance(outcome, Suspended | Paused):
             outcome = await self._call_back(outcome if self._tape is None else await self._tape.recordable(outcome))
