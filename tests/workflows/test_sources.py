@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 from interlock.context import RequestContext
 from interlock.errors import DefinitionError
 from interlock.steps import Step, StepContext, StepRun, SupportsStep, Turn, create_step
-from interlock.verdict import Latch
+from interlock.verdict import CheckRecord, Latch
 from interlock.workflows import (
     MapNode,
     Source,
@@ -51,6 +52,9 @@ class Host:
         return self.state
 
     def written(self, turn: Turn, name: str, value: object) -> None:
+        raise AssertionError
+
+    def checked(self, turn: Turn, checks: Sequence[CheckRecord]) -> None:
         raise AssertionError
 
 
