@@ -113,7 +113,7 @@ def _lowered(workflow: Workflow[Any, Any], phase: Phase | None) -> tuple[Operati
     if plan is None:
         return ()
     if phase is Phase.OUTPUT_STREAM:
-        return (ChunkOp(plan),)
+        return (ChunkOp(plan, retry=workflow.retry),)
     try:
         return lower(plan, Place(phase, retry=workflow.retry), given=workflow.input_schema)
     except RecursionError:

@@ -17,7 +17,7 @@ from interlock.runtime.cancellation import cancelled_itself, interrupts, lonely_
 from interlock.runtime.entry import REPLAYED, Entry
 from interlock.runtime.execution import Execution
 from interlock.runtime.run_state import Site
-from interlock.steps import Step, StepRun
+from interlock.steps import Step, StepRun, Turn
 from interlock.verdict import AbortSignal, BailSignal, HaltSignal, Latch, Phase, Signal
 
 __all__ = [
@@ -328,7 +328,7 @@ def fail(strand: Strand, op: Operation, error: BaseException) -> NoReturn:
 
 
 def as_failure(
-    latch: Latch, path: str, error: BaseException, phase: Phase | None, entry: Entry | None = None
+    latch: Latch, path: str, error: BaseException, phase: Phase | None, entry: Turn | None = None
 ) -> BaseException:
     """What an error raised inside a step or hook becomes.
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Awaitable
 from datetime import datetime
 from time import time
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import anyio
 
@@ -24,6 +24,7 @@ class SleepOp(Operation):
     """A wait until a point in time, which is noted: a run that is continued waits only the rest."""
 
     __slots__ = ("_time", "_until")
+    waits_in_hook: ClassVar[bool] = True  # a verdict that comes late cuts it short, as it does a step
 
     def __init__(self, node: SleepNode, path: str, site: Site = ()) -> None:
         super().__init__(node.id, path, site)
