@@ -142,7 +142,7 @@ class Execution:
     def over(self) -> None:
         """Note that the run has ended, so that nothing in it waits any more."""
         if self.suspensions or self.tape is not None:
-            self._stop_waiting(lambda entry: True)
+            self._stop_waiting(lambda _: True)
 
     def _stop_waiting(self, applies: Callable[[Entry], bool]) -> None:
         for place, entry in enumerate(self.entries):

@@ -354,7 +354,7 @@ def as_failure(
     return StepFailed(path, error, attempt=attempt, phase=phase)
 
 
-def _made_by_hand(signal: Signal, entry: Entry | None) -> bool:
+def _made_by_hand(signal: Signal, entry: Turn | None) -> bool:
     """Whether a step raised a signal of which nothing was recorded."""
     if isinstance(signal, AbortSignal):  # with a tripwire standing it would not come here
         return True
