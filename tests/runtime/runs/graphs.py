@@ -24,6 +24,7 @@ from interlock.workflows.outcome import Completed, Failed, Outcome, StepError, S
 __all__ = ["Graph", "State", "World", "answer_to", "built", "first_waiting", "graphs", "key_of", "told"]
 
 Key = tuple[str, tuple[int, ...]]
+_Function = Callable[[StepContext[Any]], Any]
 
 
 class State(BaseModel):
@@ -136,8 +137,8 @@ def graphs(
                 return leaf(picky)
             case "parallel":
                 count = draw(st.integers(1, 3))
-                join = draw(st.sampled_from(["all", "all", *range(1, count + 1)]))
-                some = join != "all" and join < count
+                join: Any = draw(st.sampled_from(["all", "all", *range(1, count + 1)]))
+                some: bool = join != "all" and join < count
                 inside = tuple(chain(depth - 1, 2, picky or some) for _ in range(count))
                 options = {
                     "join": join,
@@ -182,7 +183,8 @@ def graphs(
 
 def built(graph: Graph, world: World, *, id: str = "whole") -> Workflow[Any, Any]:  # noqa: A002
     """The workflow."""
-    return _Building(world).workflow(id, graph.chain, state_schema=State)
+    workflow: Workflow[Any, Any] = _Building(world).workflow(id, graph.chain, state_schema=State)
+    return workflow
 
 
 def key_of(ctx: StepContext[Any]) -> Key:
@@ -253,18 +255,18 @@ class _Building:
                 )
                 if node["join"] == "all":
                     return made.map(_total)
-                return made.map(lambda ctx: len(ctx.input))
+                return made.map(_count)
             case "branch":
                 pairs = [
-                    (_given(lambda ctx, holds=holds: holds, node.waits), self._arm(arm))
+                    (_given(_says(holds), node.waits), self._arm(arm))
                     for arm, holds in zip(node.arms, node["holds"], strict=True)
                 ]
-                otherwise = create_step(lambda ctx: 3, id=self._id("otherwise")) if node["otherwise"] else None
+                otherwise: Any = create_step(_says(3), id=self._id("otherwise")) if node["otherwise"] else None
                 return builder.branch(pairs, otherwise=otherwise, mode=node["mode"]).map(_total)
             case "foreach":
                 size = node["size"]
                 return (
-                    builder.map(lambda ctx: [ctx.input + number for number in range(size)])
+                    builder.map(_numbers(size))
                     .foreach(self._arm(node.arms[0]), concurrency=node["concurrency"], on_error=node["on_error"])
                     .map(_total)
                 )
@@ -333,7 +335,22 @@ class _Building:
         return create_step(waiting if node.waits else counted, id=self._id(kind), retry=retry)
 
 
-def _given(function: Callable[..., Any], waits: bool) -> Callable[..., Any]:
+def _says(value: object) -> _Function:
+    """A function that gives this."""
+    return lambda ctx: value
+
+
+def _numbers(size: int) -> _Function:
+    """A function that gives so many numbers, from the one that flows on."""
+    return lambda ctx: [ctx.input + number for number in range(size)]
+
+
+def _count(ctx: StepContext[Any]) -> int:
+    """How many there are of what flows."""
+    return len(ctx.input)
+
+
+def _given(function: _Function, waits: bool) -> _Function:
     """The function, or one that gives way first."""
     if not waits:
         return function

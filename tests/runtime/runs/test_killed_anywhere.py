@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import anyio
@@ -11,8 +12,8 @@ import pytest
 from hypothesis import HealthCheck, Phase, find, given, settings
 from hypothesis import strategies as st
 
-from interlock import StepContext, create_step, create_workflow
-from interlock.runtime import Failed, MemoryRunStore, Outcome, Suspended
+from interlock import StepContext, Workflow, create_step, create_workflow
+from interlock.runtime import Canceled, Completed, Failed, MemoryRunStore, Outcome, Suspended
 from interlock.storage import JournalRow
 from interlock.workflows.outcome import StepRecord
 from tests.runtime.runs.ending import finished, ran_twice, recovered, store_of, unbroken
@@ -157,11 +158,16 @@ def test_a_stored_outcome_is_the_one_that_was_told(backend: str, graph: Graph, d
     anyio.run(main, backend=backend)
 
 
+def having(kind: str) -> Callable[[Graph], bool]:
+    """Whether a graph has a node of a kind."""
+    return lambda graph: graph.kinds()[kind] > 0
+
+
 def test_the_laws_meet_every_combinator_and_every_way_to_end() -> None:
     """Hypothesis is asked for a graph with all of it, so that the laws above cannot be empty."""
     first = settings(max_examples=5_000, phases=[Phase.generate], database=None)
     for kind in ("parallel", "branch", "foreach", "loop", "dag", "nested", "ask", "fail", "bail", "abort", "flaky"):
-        assert find(graphs(), lambda graph, kind=kind: graph.kinds()[kind] > 0, settings=first).kinds()[kind]
+        assert find(graphs(), having(kind), settings=first).kinds()[kind]
 
 
 @backends
@@ -193,3 +199,112 @@ def test_the_first_failure_in_time_is_the_first_also_where_it_is_only_told_of(ba
         assert told(again) == told(whole)
 
     anyio.run(main, backend=backend)
+
+
+@few
+@given(data=st.data())
+def test_a_condition_that_would_say_something_else_the_next_time_is_not_asked_again(data: st.DataObject) -> None:
+    asked: Counter[str] = Counter()
+
+    def flips(name: str) -> Callable[[StepContext[Any]], bool]:
+        def condition(ctx: StepContext[Any]) -> bool:
+            asked[f"{name} {ctx.at}"] += 1
+            return data.draw(st.booleans())
+
+        return condition
+
+    def again(ctx: StepContext[Any]) -> bool:
+        asked[f"again {ctx.iteration}"] += 1
+        return ctx.iteration < 5 and data.draw(st.booleans())
+
+    def width(ctx: StepContext[Any]) -> int:
+        return data.draw(st.integers(1, 3))
+
+    def passes(ctx: StepContext[Any]) -> Any:
+        return ctx.input
+
+    def keys(ctx: StepContext[Any]) -> Any:
+        return sorted(ctx.input)
+
+    one, two, three, four = (create_step(passes, id=id) for id in ("one", "two", "three", "four"))  # noqa: A001
+    builder: Any = create_workflow(id="w").branch(
+        [(flips("first"), [one, two]), (flips("second"), three)], mode=data.draw(st.sampled_from(["first", "all"]))
+    )
+    builder = builder.map(keys).do_while(four, again)
+    workflow: Workflow[Any, Any] = builder.foreach(create_step(lambda ctx: 1, id="each"), concurrency=width).commit()
+
+    async def main() -> None:
+        store = MemoryRunStore()
+        await workflow.create_run("r", store=store).start(1)
+        rows = await store.read("r")
+        for cut in range(1, len(rows)):
+            asked.clear()
+            kept = await store_of(rows[:cut])
+            outcome = await recovered(workflow, kept)
+            assert isinstance(outcome, Completed)
+            after = await kept.read("r")
+            chosen = [tuple(row.data["chosen"]["v"]) for row in after if row.type == "branch-chosen"]
+            ran = {row.path for row in after if row.type == "step-result"} & {"one", "two", "three"}
+            assert len(chosen) == 1, "it is chosen once"
+            assert ran == set(chosen[0]) | ({"one"} if "two" in chosen[0] else set())
+            went_on = [(row.data["iteration"], row.data["again"]) for row in after if row.type == "loop-progress"]
+            assert went_on == [(number, number < len(went_on)) for number in range(1, len(went_on) + 1)]
+            if any(row.type == "branch-chosen" for row in rows[:cut]):
+                assert not asked["first ()"]
+            told_before = [row.data["iteration"] for row in rows[:cut] if row.type == "loop-progress"]
+            assert not any(asked[f"again {number}"] for number in told_before)
+
+    anyio.run(main)
+
+
+@pytest.mark.anyio
+async def test_what_failed_in_a_block_has_failed_also_where_it_would_not_the_next_time() -> None:
+    moods = [True]
+
+    def moody(ctx: StepContext[Any]) -> bool:
+        if moods:
+            raise ValueError("in a bad mood")
+        return True
+
+    def passes(ctx: StepContext[Any]) -> Any:
+        return ctx.input
+
+    def kinds(ctx: StepContext[Any]) -> Any:
+        return [type(one).__name__ for one in ctx.input.values()]
+
+    arm = create_workflow(id="arm").branch([(moody, create_step(passes, id="inside"))]).commit()
+    workflow = (
+        create_workflow(id="w").parallel([arm, create_step(passes, id="other")], on_error="collect").map(kinds).commit()
+    )
+    store = MemoryRunStore()
+    whole = await workflow.create_run("r", store=store).start(1)
+    assert isinstance(whole, Completed)
+    assert whole.output == ["StepError", "int"]
+    rows = await store.read("r")
+    failed = next(row.seq for row in rows if row.type == "step-result" and row.data["status"] == "failed")
+    moods.clear()
+    for cut in range(failed, len(rows)):
+        again = await workflow.recover("r", store=await store_of(rows[:cut]))
+        assert isinstance(again, Completed)
+        assert again.output == whole.output, f"after row {cut}"
+
+
+@pytest.mark.anyio
+async def test_no_step_begins_once_a_cancel_has_been_seen() -> None:
+    log: list[str] = []
+    store = MemoryRunStore()
+
+    async def asks(ctx: StepContext[Any]) -> Any:
+        await store.ask_to_cancel("r")
+
+    async def begins(ctx: StepContext[Any]) -> Any:
+        log.append(ctx.step_id)
+
+    def chain(id: str) -> Any:  # noqa: A002
+        first = create_step(asks, id=f"{id}-asks")
+        return create_workflow(id=id).then(first).then(create_step(begins, id=f"{id}-begins")).commit()
+
+    workflow = create_workflow(id="w").parallel([chain("a"), chain("b"), chain("c")]).commit()
+    outcome = await workflow.create_run("r", store=store).start(1)
+    assert isinstance(outcome, Canceled)
+    assert log == []

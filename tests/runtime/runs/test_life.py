@@ -6,7 +6,7 @@ import contextlib
 import gc
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -85,14 +85,14 @@ def asking() -> Workflow[Any, Any]:
         await anyio.lowlevel.checkpoint()
         if ctx.resume_data is None:
             ctx.suspend({"for": ctx.step_id}, label=ctx.step_id)
-        return 1 + ctx.resume_data
+        return 1 + int(ctx.resume_data)
 
     async def work(ctx: StepContext[Any]) -> Any:
         for _ in range(3):
             await anyio.lowlevel.checkpoint()
         return ctx.input
 
-    def step(id: str, function: Callable[..., Any], **options: Any) -> Any:  # noqa: A002
+    def step(id: str, function: Callable[[StepContext[Any]], Any], **options: Any) -> Any:  # noqa: A002
         return create_step(function, id=id, **options)
 
     return (
@@ -196,7 +196,7 @@ async def lived(
 
 
 @contextlib.contextmanager
-def some_stores(kind: str) -> Iterator[Sequence[RunStore | None]]:
+def some_stores(kind: str) -> Generator[Sequence[RunStore | None]]:
     """A store a hand."""
     if kind == "none":
         yield [None]

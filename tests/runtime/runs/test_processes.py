@@ -97,7 +97,8 @@ def start(file: Path, root: Path) -> Iterator[Start]:
 def outcome_of(lines: list[str]) -> list[Any]:
     """What a worker said of its outcome."""
     assert lines[-1].startswith("outcome "), lines
-    return json.loads(lines[-1].removeprefix("outcome "))
+    told: list[Any] = json.loads(lines[-1].removeprefix("outcome "))
+    return told
 
 
 async def test_a_run_whose_process_is_killed_in_a_step_goes_on_at_once_in_another(

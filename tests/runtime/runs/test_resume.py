@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from interlock import RequestContext, StepContext, Workflow, create_step, create_workflow
 from interlock.errors import AlreadyResumed, GraphChanged, NothingSuspended, StepFailed
-from interlock.runtime import Completed, Failed, MemoryRunStore, RunStore, Suspended
+from interlock.runtime import Completed, Failed, MemoryRunStore, Outcome, RunStore, Suspended
 from interlock.runtime.operations import sleep_op
 from interlock.steps import RetryPolicy
 from tests.runtime.runs.ending import store_of
@@ -59,15 +59,15 @@ async def test_a_step_is_meant_by_itself_its_id_its_label_or_its_token(store: Ki
         outcome = await run.start(1)
         assert isinstance(outcome, Suspended)
         waits = next(one for one in outcome.suspensions if one.step_id == "two")
-        meant: dict[str, Any] = {
+        ways: dict[str, dict[str, Any]] = {
             "step": {"step": two},
             "id": {"step": "two"},
             "label": {"label": "label of two"},
             "token": {"token": waits.token},
-        }[by]
+        }
         with pytest.raises(NothingSuspended, match=r"several steps wait, 'one' .*'two'"):
             await run.resume(2)
-        outcome = await run.resume(2, **meant)
+        outcome = await run.resume(2, **ways[by])
         assert isinstance(outcome, Suspended), by
         assert [one.step_id for one in outcome.suspensions] == ["one"]
         outcome = await run.resume(1)
@@ -79,8 +79,9 @@ async def test_a_step_is_meant_by_itself_its_id_its_label_or_its_token(store: Ki
 async def test_an_item_of_a_list_is_meant_by_its_index(store: Kind) -> None:
     workflow = create_workflow(id="w").foreach(create_step(ask, id="each"), concurrency=2).commit()
     run = workflow.create_run(store=kept(store))
-    outcome: Any = await run.start(["a", "b", "c"])
-    assert sorted(one.index for one in outcome.suspensions) == [0, 1, 2]
+    outcome: Outcome[Any] = await run.start(["a", "b", "c"])
+    assert isinstance(outcome, Suspended)
+    assert sorted(one.index or 0 for one in outcome.suspensions) == [0, 1, 2]
     for index in (2, 0, 1):
         outcome = await run.resume(index * 10, index=index)
     assert isinstance(outcome, Completed)
@@ -304,7 +305,7 @@ async def test_what_of_the_request_context_can_be_recorded_is_there_in_another_p
         assert resumed.output == {"user": "ann", "limit": {1, 2}}
 
 
-async def _recovered_after_an_answer(workflow: Workflow[Any, Any], store: MemoryRunStore) -> Any:
+async def _recovered_after_an_answer(workflow: Workflow[Any, Any], store: MemoryRunStore) -> Outcome[Any]:
     await workflow.create_run("r", store=store).resume(1)
     rows = await store.read("r")
     answered = next(row.seq for row in rows if row.type == "workflow-resume")
@@ -316,7 +317,8 @@ def shaped(*ids: str) -> Workflow[Any, Any]:
     builder: Any = create_workflow(id="shaped")
     for id in ids[:-1]:  # noqa: A001
         builder = builder.then(create_step(lambda ctx: ctx.input, id=id))
-    return builder.then(create_step(ask, id=ids[-1])).commit()
+    workflow: Workflow[Any, Any] = builder.then(create_step(ask, id=ids[-1])).commit()
+    return workflow
 
 
 async def test_a_run_of_another_graph_is_not_gone_on_with_unless_that_is_allowed() -> None:
@@ -357,7 +359,7 @@ async def test_a_wait_goes_on_with_what_is_left_of_it(monkeypatch: pytest.Monkey
         await anyio.lowlevel.checkpoint()
 
     monkeypatch.setattr(sleep_op, "time", lambda: clock[0])
-    monkeypatch.setattr(sleep_op.anyio, "sleep", sleep)
+    monkeypatch.setattr("interlock.runtime.operations.sleep_op.anyio.sleep", sleep)
     store = MemoryRunStore()
     workflow = create_workflow(id="w").sleep(60).commit()
     assert isinstance(await workflow.create_run("r", store=store).start(1), Completed)

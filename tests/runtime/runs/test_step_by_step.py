@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from interlock import StepContext, Workflow, create_step, create_workflow
 from interlock.errors import AlreadyStarted, NothingSuspended, RunError
-from interlock.runtime import Canceled, Completed, MemoryRunStore, Paused, RunStore, Suspended
+from interlock.runtime import Canceled, Completed, MemoryRunStore, Outcome, Paused, RunStore, Suspended
 from tests.runtime.runs.graphs import Graph, World, answer_to, built, first_waiting, graphs, told
 from tests.runtime.runs.test_killed_anywhere import state_is_sure
 
@@ -61,7 +61,7 @@ async def test_a_chain_takes_one_step_at_a_time_and_says_which_is_next(store: ty
     one, two, three = some(log, "one", "two", "three")
     workflow = create_workflow(id="w").then(one).map(lambda ctx: ctx.input + 1).then(two).then(three).commit()
     run = workflow.create_run(store=None if store is None else store())
-    outcome: Any = await run.start(1, pause=True)
+    outcome: Outcome[Any] | Paused = await run.start(1, pause=True)
     for ready in ("one", "two", "three"):
         assert isinstance(outcome, Paused)
         assert outcome.next == (ready,)
@@ -121,7 +121,8 @@ async def test_a_run_that_waits_beside_steps_pauses_before_these_and_is_suspende
 ) -> None:
     log: list[str] = []
     run = asking(log).create_run(store=None if store is None else store())
-    outcome: Any = await run.start(1, pause=True)
+    outcome: Outcome[Any] | Paused = await run.start(1, pause=True)
+    assert isinstance(outcome, Paused)
     assert outcome.next == ("ask", "row/one")
     outcome = await run.next()
     assert isinstance(outcome, Paused)

@@ -75,6 +75,7 @@ def some_steps() -> Workflow[Any, Any]:
 
 @pytest.mark.parametrize("error", [StorageError("no"), OSError("no"), RuntimeError("no"), JournalConflict("r", 1, 2)])
 async def test_a_write_that_fails_is_the_runs_failure_wherever_it_comes(error: Exception) -> None:
+    at = 0
     for at in range(2 if isinstance(error, JournalConflict) else 1, 30):
         store = FailingStore(at, error)
         with anyio.fail_after(20):
@@ -160,13 +161,12 @@ GARBAGE: dict[str, Callable[[Sequence[JournalRow]], Any]] = {
 async def test_a_store_that_gives_back_garbage_is_a_storage_error_that_names_the_run(kind: str) -> None:
     store = FailingStore(reads=GARBAGE[kind])
     await some_steps().create_run("r", store=store).start(1)
-    for doing in (
-        lambda: some_steps().recover("r", store=store),
-        lambda: some_steps().create_run("r", store=store).resume(1),
-        lambda: some_steps().time_travel("r", "one", store=store),
-    ):
-        with pytest.raises(StorageError, match="run 'r'"):
-            await doing()
+    with pytest.raises(StorageError, match="run 'r'"):
+        await some_steps().recover("r", store=store)
+    with pytest.raises(StorageError, match="run 'r'"):
+        await some_steps().create_run("r", store=store).resume(1)
+    with pytest.raises(StorageError, match="run 'r'"):
+        await some_steps().time_travel("r", "one", store=store)
 
 
 async def test_a_read_that_fails_is_a_storage_error() -> None:
@@ -203,6 +203,11 @@ def lock(ctx: StepContext[Any]) -> Any:
 def sets(ctx: StepContext[Any]) -> Any:
     ctx.set_state(n=1, what=threading.Lock())
     return 1
+
+
+def sets_and_locks(ctx: StepContext[Any]) -> Any:
+    ctx.set_state(n=1)
+    return threading.Lock()
 
 
 def writes(ctx: StepContext[Any]) -> Any:
@@ -252,7 +257,7 @@ async def test_a_value_that_cannot_be_recorded_fails_the_run_and_names_the_step(
     assert str(again.error) == str(outcome.error)
 
 
-@pytest.mark.parametrize("function", [lock, sets, writes, asks], ids=["output", "state", "write", "payload"])
+@pytest.mark.parametrize("function", [lock, sets, sets_and_locks, writes, asks], ids=lambda given: given.__name__)
 async def test_it_is_that_steps_failure_where_failures_are_collected(function: Callable[..., Any]) -> None:
     def asks_well(ctx: StepContext[Any]) -> Any:
         if ctx.resume_data is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from typing import Any
+from typing import Any, cast
 
 import anyio
 import anyio.lowlevel
@@ -13,8 +13,9 @@ from hypothesis import given, settings
 
 from interlock import StepContext, Workflow, create_step, create_workflow
 from interlock.errors import AlreadyStarted, RunError
-from interlock.runtime import Canceled, Completed, Event, Failed, MemoryRunStore, Suspended
+from interlock.runtime import Canceled, Completed, Event, Failed, MemoryRunStore, RunStream, Suspended
 from interlock.runtime.journal.reader import MOST, ROOM
+from interlock.workflows.engine import EventStream
 from interlock.workflows.nodes import steps_by_path
 from tests.runtime.runs.graphs import Graph, World, built, graphs, told
 from tests.runtime.runs.test_killed_anywhere import state_is_sure
@@ -31,7 +32,10 @@ async def aside(ctx: StepContext[Any]) -> Any:
 def two_steps(**options: Any) -> Workflow[Any, Any]:
     """Two steps."""
     builder: Any = create_workflow(id="two", **options)
-    return builder.then(create_step(aside, id="one")).then(create_step(aside, id="two")).commit()
+    workflow: Workflow[Any, Any] = (
+        builder.then(create_step(aside, id="one")).then(create_step(aside, id="two")).commit()
+    )
+    return workflow
 
 
 @stores
@@ -147,16 +151,17 @@ async def test_an_error_of_the_reader_passes_as_it_is_and_ends_the_run() -> None
         await anyio.sleep_forever()
 
     run = create_workflow(id="w").then(create_step(forever, id="forever")).commit().create_run()
-    events = run.stream(1)
+    entered: list[EventStream[Any]] = []
 
     async def read() -> None:
-        async with events:
+        async with run.stream(1) as events:
+            entered.append(events)
             async for _ in events:
                 raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
         await read()
-    assert isinstance(await events.outcome(), Canceled)
+    assert isinstance(await entered[0].outcome(), Canceled)
 
 
 async def test_a_reader_that_is_cancelled_ends_the_run() -> None:
@@ -164,14 +169,16 @@ async def test_a_reader_that_is_cancelled_ends_the_run() -> None:
         await anyio.sleep_forever()
 
     run = create_workflow(id="w").then(create_step(forever, id="forever")).commit().create_run()
+    entered: list[EventStream[Any]] = []
     with anyio.CancelScope() as scope:
         async with run.stream(1) as events:
+            entered.append(events)
             async for event in events:
                 if event.type == "step-start":
                     scope.cancel()
     assert scope.cancelled_caught
     with pytest.raises(RunError, match="interrupted"):
-        await events.outcome()
+        await entered[0].outcome()
 
 
 async def test_a_wrong_call_raises_where_the_stream_is_entered() -> None:
@@ -191,7 +198,7 @@ async def test_a_wrong_call_raises_where_the_stream_is_entered() -> None:
 
 
 async def test_a_stream_is_entered_once_and_read_only_inside() -> None:
-    stream = two_steps().create_run().stream(1)
+    stream = cast("RunStream[Any]", two_steps().create_run().stream(1))
     with pytest.raises(RunError, match="async with"):
         await anext(stream)
     with pytest.raises(RunError, match="async with"):

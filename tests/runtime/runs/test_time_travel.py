@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections import Counter
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import anyio
@@ -32,7 +33,7 @@ class Sum(BaseModel):
 class Calls(Counter[str]):
     """How often each step was called; makes steps that count."""
 
-    def step(self, id: str, change: Any = lambda value: value + 1) -> Any:  # noqa: A002
+    def step(self, id: str, change: Callable[[Any], Any] = lambda value: value + 1) -> Any:  # noqa: A002
         def called(ctx: StepContext[Any]) -> Any:
             self[id] += 1
             ctx.set_state(n=1)

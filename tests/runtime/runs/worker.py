@@ -15,7 +15,7 @@ import anyio
 import anyio.to_thread
 
 from interlock import StepContext, Workflow, create_step, create_workflow
-from interlock.runtime import Completed, Failed, SQLiteRunStore
+from interlock.runtime import Failed, SQLiteRunStore
 
 __all__ = ["WORKFLOW", "told"]
 
@@ -40,7 +40,7 @@ async def _second(ctx: StepContext[int]) -> int:
 async def _asks(ctx: StepContext[int]) -> int:
     if ctx.resume_data is None:
         ctx.suspend("may I?")
-    return ctx.input + ctx.resume_data
+    return ctx.input + int(ctx.resume_data)
 
 
 WORKFLOW: Workflow[Any, Any] = (
@@ -55,15 +55,17 @@ WORKFLOW: Workflow[Any, Any] = (
 def told(outcome: Any) -> str:
     """An outcome as one line."""
     what: object = None
-    if isinstance(outcome, Completed):
+    if outcome.status == "success":
         what = outcome.output
     elif isinstance(outcome, Failed):
         what = type(outcome.error).__name__
     return json.dumps([outcome.status, what])
 
 
-async def main(path: str, run_id: str, command: str, token: str | None = None) -> None:
+async def main(*arguments: str) -> None:
     """Do what is said, at once or when told to."""
+    path, run_id, command = arguments[:3]
+    token = arguments[3] if len(arguments) > 3 else None
     store = SQLiteRunStore(Path(path))
     run = WORKFLOW.create_run(run_id, store=store)
     name, _, extra = command.partition(":")
