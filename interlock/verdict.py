@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Literal, NoReturn
+from typing import Final, Literal, NoReturn
 
 __all__ = [
+    "CANCELED",
     "AbortSignal",
     "BailSignal",
     "CheckRecord",
@@ -60,6 +61,10 @@ class Tripwire:
     phase: Phase | None = None
     retry: bool = False
     metadata: Mapping[str, object] | None = None
+
+
+CANCELED: Final = Tripwire("the run was canceled", "")
+"""Stands in a run's latch where somebody has cancelled the run: what stops for a tripwire stops for that as well."""
 
 
 class Signal(BaseException):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from typing import cast
 
 from interlock.errors import InterlockError
 
@@ -17,8 +18,10 @@ def interrupts(error: BaseException) -> bool:
 
     Any other ``BaseException`` that a step or hook raises is its failure.
     """
-    if isinstance(error, KeyboardInterrupt | SystemExit | GeneratorExit | BaseExceptionGroup):
-        return not isinstance(error, Exception)
+    if isinstance(error, BaseExceptionGroup):
+        return any(interrupts(one) for one in cast("BaseExceptionGroup[BaseException]", error).exceptions)
+    if isinstance(error, KeyboardInterrupt | SystemExit | GeneratorExit):
+        return True
     return any(kind.__name__ in _CANCELLATIONS for kind in type(error).__mro__)
 
 

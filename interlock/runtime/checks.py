@@ -7,7 +7,7 @@ from typing import Protocol
 
 from interlock.processors.base import Processor
 from interlock.processors.hook_context import HookContext
-from interlock.verdict import CheckRecord, Phase, Tripwire, Verdict
+from interlock.verdict import CANCELED, CheckRecord, Phase, Tripwire, Verdict
 
 __all__ = ["Asked", "PointChecks", "why_stopped"]
 
@@ -92,6 +92,6 @@ class PointChecks:
 
 def why_stopped(tripwire: Tripwire | None, error: BaseException | None) -> str:
     """Why processors were not asked, or did not come to an end."""
-    if tripwire is not None:
+    if tripwire is not None and tripwire is not CANCELED:
         return f"{tripwire.processor_id!r} blocked first"
     return "the run failed first" if isinstance(error, Exception) else "the run was canceled first"

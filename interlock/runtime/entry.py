@@ -6,7 +6,7 @@ from time import perf_counter, time
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from interlock.steps import StepContext, StepRun, Turn
-from interlock.verdict import AbortSignal, BailSignal, PauseSignal, SuspendSignal, Verdict
+from interlock.verdict import CANCELED, AbortSignal, BailSignal, PauseSignal, SuspendSignal, Verdict
 from interlock.workflows.outcome import StepRecord, StepStatus
 
 if TYPE_CHECKING:
@@ -48,6 +48,11 @@ class Entry(StepContext[Any]):
         self.duration = 0.0
 
     @property
+    def over(self) -> bool:
+        """Whether it has ended, so that what a task or thread it left behind says comes too late."""
+        return self.status != "canceled" or self.duration > 0 or (self.notes is not None and self.notes.over)
+
+    @property
     def replayed(self) -> bool:
         """Whether it tells of what happened in an earlier process, or before the run was resumed."""
         return self.notes is not None and self.notes.replayed
@@ -68,8 +73,8 @@ class Entry(StepContext[Any]):
             case Exception():
                 self.status = "failed"
                 self.error = told
-            case AbortSignal():
-                self.status = "tripwire"
+            case AbortSignal(tripwire=tripwire):
+                self.status = "canceled" if tripwire is CANCELED else "tripwire"
             case SuspendSignal():
                 self.status = "suspended"
                 if self.notes is not None and self.notes.signal is told:

@@ -39,7 +39,7 @@ class Execution:
         entries: What each step did, in the order in which steps started.
         joins: How many joins are running. While there is one, steps and hooks wait in tasks of their own.
         waiting: Whether the task that runs the execution is itself waiting for a step or hook right now.
-        suspensions: What waits to be resumed.
+        suspensions: What waits to be resumed; ``waiting_turns``: the turns of the steps that do.
     """
 
     __slots__ = (
@@ -54,6 +54,7 @@ class Execution:
         "suspensions",
         "tape",
         "waiting",
+        "waiting_turns",
     )
 
     def __init__(
@@ -76,6 +77,7 @@ class Execution:
         self.joins = 0
         self.waiting = False
         self.suspensions: list[Suspension] = []
+        self.waiting_turns: list[Turn] = []
         self._state = state
         if state is not None:
             state.begin_anew()
@@ -137,7 +139,8 @@ class Execution:
     def stop_waiting(self, op: Operation, at: tuple[int, ...]) -> None:
         """Note that what still waits inside of an operation need not, because the operation has ended without it."""
         paths = set(_paths_in(op))
-        self._stop_waiting(lambda entry: entry.op.path in paths and entry.at[: len(at)] == at)
+        if any(turn.op.path in paths and turn.at[: len(at)] == at for turn in self.waiting_turns):
+            self._stop_waiting(lambda entry: entry.op.path in paths and entry.at[: len(at)] == at)
 
     def over(self) -> None:
         """Note that the run has ended, so that nothing in it waits any more."""
@@ -151,6 +154,7 @@ class Execution:
             waits = entry.notes.suspension if entry.notes is not None else None
             if waits is not None:
                 self.suspensions = [one for one in self.suspensions if one.token != waits.token]
+                self.waiting_turns = [one for one in self.waiting_turns if one is not entry]
             ended = self.entries[place] = copy.copy(entry)  # what was told of it before stays as it was told
             ended.status = "canceled"
             if self.tape is not None:
@@ -165,7 +169,12 @@ class Execution:
         index = turn.at[-1] - 1 if turn.at else None
         made = Suspension(turn.op.step_id, turn.op.path, signal.label, signal.payload, new_id("wait"), index)
         turn.noted().suspension = made
-        self.suspensions.append(made)
+        self.waits(turn, made)
+
+    def waits(self, turn: Turn, suspension: Suspension) -> None:
+        """Note that a turn of a step waits to be resumed, from now on or from before."""
+        self.suspensions.append(suspension)
+        self.waiting_turns.append(turn)
 
 
 def _paths_in(op: Operation) -> Iterator[str]:

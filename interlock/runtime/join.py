@@ -103,7 +103,8 @@ async def _join_group(jobs: Sequence[Job], stop: Stop, growing: Growing | None) 
         except HaltSignal:
             return
         except BaseException as error:
-            failure.append(error)
+            if not failure and not stop.stopped:  # what siblings record while they are being stopped comes too late
+                failure.append(error)
             group.cancel_scope.cancel()
         else:
             if index is not None:
@@ -123,6 +124,6 @@ async def _join_group(jobs: Sequence[Job], stop: Stop, growing: Growing | None) 
                 group.start_soon(branch, index, job)
     finally:
         stop.unwatch(wake)
-    if failure and not stop.stopped:
+    if failure:
         raise failure[0]
     return results

@@ -23,9 +23,23 @@ __all__ = ["join_tasks"]
 class _Tally:
     """How a join stands."""
 
-    __slots__ = ("_loop", "_plain", "begun", "count", "done", "failure", "jobs", "left", "looking", "results", "tasks")
+    __slots__ = (
+        "_loop",
+        "_plain",
+        "begun",
+        "count",
+        "done",
+        "failure",
+        "jobs",
+        "left",
+        "looking",
+        "results",
+        "stop",
+        "tasks",
+    )
 
-    def __init__(self, jobs: Sequence[Job], loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, jobs: Sequence[Job], loop: asyncio.AbstractEventLoop, stop: Stop) -> None:
+        self.stop = stop
         self._loop = loop
         self._plain = loop.get_task_factory() is None
         self.begun = 0
@@ -79,7 +93,7 @@ class _Tally:
         except HaltSignal:
             pass
         except BaseException as error:
-            if self.failure is None:
+            if self.failure is None and not self.stop.stopped:  # what siblings record while they stop comes too late
                 self.failure = error
             self.wake()
             return
@@ -94,7 +108,7 @@ class _Tally:
 async def join_tasks(jobs: Sequence[Job], stop: Stop, growing: Growing | None) -> list[Any]:
     """:func:`interlock.runtime.join.join` on asyncio."""
     loop = asyncio.get_running_loop()
-    tally = _Tally(jobs, loop)
+    tally = _Tally(jobs, loop, stop)
     if growing is not None:
         growing(tally.add)
     loop.call_soon(tally.look, tally.count)  # behind the first turns of all tasks
@@ -113,7 +127,7 @@ async def join_tasks(jobs: Sequence[Job], stop: Stop, growing: Growing | None) -
         canceled = await _stop(tally) or canceled
     if canceled is not None:
         raise canceled
-    if tally.failure is not None and not stop.stopped:
+    if tally.failure is not None:
         raise _told(tally.failure)
     return tally.results
 

@@ -8,8 +8,9 @@ from typing import Any, cast
 
 import anyio
 
-from interlock.errors import StepFailed
+from interlock.errors import RunError, StepFailed
 from interlock.processors.seat import RunFacts
+from interlock.runtime.cancellation import cancelled_itself, interrupts, lonely_cancellation
 from interlock.runtime.checks import why_stopped
 from interlock.runtime.entry import Entry
 from interlock.runtime.execution import Execution
@@ -20,12 +21,12 @@ from interlock.runtime.operations.hooks_in import hooks_in
 from interlock.runtime.primed import primed
 from interlock.runtime.records import Records
 from interlock.runtime.run_state import RunState
-from interlock.runtime.strand import Operation, Strand, advance, drive, is_awaitable
+from interlock.runtime.strand import Operation, Strand, advance, as_failure, drive, is_awaitable
 from interlock.runtime.watchdog import Watchdog, watchdog
 from interlock.schema import is_set, validate
 from interlock.steps import StepContext, Turn
 from interlock.tracing import warn
-from interlock.verdict import AbortSignal, BailSignal, HaltSignal, Phase
+from interlock.verdict import CANCELED, AbortSignal, BailSignal, HaltSignal, Phase
 from interlock.workflows import Workflow
 from interlock.workflows.outcome import Blocked, Canceled, Completed, Failed, Outcome, Paused, Suspended, Suspension
 
@@ -102,6 +103,7 @@ class Leg:
     def cancel(self) -> None:
         """Stop it. Does nothing once it has ended."""
         self._canceled = True
+        self._execution.latch.trip(CANCELED)
         if self._tape is not None:
             self._tape.stopped = True
         if self._watchdog is not None:
@@ -186,14 +188,26 @@ class Leg:
         """Call ``on_start``."""
         strand = self._strand
         turn = Turn(_Whole(self._workflow.id))
+        latch = self._execution.latch
         try:
             given = cast("Callable[[StepContext[Any]], object]", self._workflow.on_start)(
                 StepContext(strand.value, strand.run, turn)
             )
             if is_awaitable(given):
                 await self._execution.in_hook(cast("Awaitable[object]", given))
-        except Exception as error:
-            raise StepFailed(f"{self._workflow.id}.on_start", error) from error
+        except BaseException as error:
+            told = as_failure(latch, f"{self._workflow.id}.on_start", error, None, turn)
+            if told is error:
+                raise
+            raise told from error
+        if latch.tripwire is not None:
+            raise AbortSignal(latch.tripwire)
+        if strand.run.bailed is not None:
+            raise BailSignal(strand.run)
+        if turn.noted().deltas:
+            raise RunError(
+                f"on_start of {self._workflow.id!r} called set_state(): pass state= to start(), or set it in a step"
+            )
 
     def _fault_in_output(self) -> StepFailed | None:
         """Validate what came out; what is wrong with it is the workflow's own failure."""
@@ -201,47 +215,51 @@ class Leg:
             return None
         try:
             self._strand.value = validate(self._workflow.output_schema, self._strand.value)
-        except ValueError as error:
+        except Exception as error:
             return StepFailed(self._workflow.id, error)
         return None
 
     def _outcome(self, error: BaseException | None, duration: float) -> Outcome[Any] | Paused:
         execution, strand = self._execution, self._strand
         tripwire = execution.latch.tripwire
+        canceled = tripwire is CANCELED
         if not self._through and not self._halted and execution.phase is not None:
             execution.checks.stopped(hooks_in(strand.ops), why_stopped(tripwire, error))
-        if self._through and error is None and tripwire is None and (self._writer is None or not self._writer.error):
-            state = execution.known_state
+        try:
+            state = {} if execution.known_state is None else execution.known_state.view()
+        except Exception as fault:  # the state's schema has code that raises
+            error = error or StepFailed(f"{self._workflow.id}.state", fault)
+            state = dict(execution.state.values)
+        told = self._told(state, duration)
+        if self._writer is not None and self._writer.error is not None and (tripwire is None or canceled):
+            return Failed(self._writer.error, **told)
+        if self._through and error is None and (tripwire is None or canceled):
             return Completed(
                 strand.value,
                 run_id=execution.facts.run_id,
                 steps=Records(execution.entries),
                 checks=execution.known_checks,
-                state={} if state is None else state.view(),
+                state=state,
                 duration=duration,
             )
-        told = self._told(duration)
-        if tripwire is not None:
+        if tripwire is not None and not canceled:
             return Blocked(tripwire, **told)
-        if self._writer is not None and self._writer.error is not None:
-            return Failed(self._writer.error, **told)
         if isinstance(error, Exception):
             return Failed(error, **told)
-        if not self._halted:
+        if canceled or not self._halted:
             return Canceled(**told)
         ready = self._tape.ready if self._tape is not None else ()
         if execution.suspensions and not ready:
             return Suspended(tuple(execution.suspensions), **told)
         return Paused(tuple(ready), **told)
 
-    def _told(self, duration: float) -> dict[str, Any]:
+    def _told(self, state: object, duration: float) -> dict[str, Any]:
         execution = self._execution
-        state = execution.known_state
         return {
             "run_id": execution.facts.run_id,
             "steps": Records(execution.entries),
             "checks": execution.known_checks,
-            "state": {} if state is None else state.view(),
+            "state": state,
             "duration": duration,
         }
 
@@ -258,8 +276,12 @@ class Leg:
                 given = cast("Callable[[Outcome[Any]], object]", call)(outcome)
                 if is_awaitable(given):
                     await cast("Awaitable[object]", given)
-            except Exception as error:
-                errors.append(error)
+            except BaseException as raised:
+                lonely = cancelled_itself(raised)
+                if interrupts(raised) and not lonely:
+                    raise
+                error = lonely_cancellation(raised) if lonely else raised
+                errors.append(error if isinstance(error, Exception) else StepFailed(f"{workflow.id}.callback", error))
                 warn(
                     "a workflow's callback failed",
                     workflow_id=workflow.id,

@@ -34,6 +34,10 @@ class LocalEngine:
             raise DefinitionError(
                 f'a store of runs is wanted, such as SQLiteRunStore("runs.db"), not {store!r}', subject="store"
             )
+        if run_id is not None and (
+            not isinstance(cast("object", run_id), str) or not run_id or not run_id.isprintable()
+        ):
+            raise DefinitionError(f"a run's id is a text that can be printed, not {run_id!r}", subject="run_id")
         made = run_id if run_id is not None else new_id("run")
         turnstile = None if store is None else self._turnstile(store, made)
         return LocalRun(workflow, made, self._of(workflow), store=store, turnstile=turnstile)
@@ -113,5 +117,5 @@ class LocalEngine:
         key = (id(store), run_id)
         known = self._turnstiles.get(key)
         if known is None:
-            known = self._turnstiles[key] = Turnstile(store)
+            known = self._turnstiles[key] = Turnstile(run_id, store)
         return known

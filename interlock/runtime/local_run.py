@@ -90,7 +90,7 @@ class LocalRun(Generic[I_contra, O_co]):
         self._workflow = workflow
         self._prepared = prepared
         self._store = store
-        self._turnstile = turnstile if turnstile is not None else Turnstile()
+        self._turnstile = turnstile if turnstile is not None else Turnstile(run_id)
         self._started = False
         self._canceled = False
         self._value: Any = None
@@ -294,36 +294,30 @@ class LocalRun(Generic[I_contra, O_co]):
         """Claim a run that is read along; gives what runs it."""
         failed: Exception | None = None
         if self._store is not None:
-            await self._turnstile.enter()
-            try:
-                failed = await self._claim(self._store, buffer)
-            except BaseException:
-                self._turnstile.leave()
-                raise
+            failed = await self._claim(self._store, buffer)
         else:
             told: dict[str, Any] = {"workflow": self._workflow.id, "input": self._value, "state": state or {}}
             Tape(self.run_id, buffer=buffer).note("workflow-start", told)
             self._seq = 1
 
         async def go() -> Outcome[Any]:
-            try:
-                if failed is None:
-                    return cast("Outcome[Any]", await self._continue(buffer=buffer, first=True))
+            if failed is not None:
                 outcome = Failed(failed, run_id=self.run_id)
                 Tape(self.run_id, buffer=buffer).note("workflow-finish", {"outcome": outcome})
                 return outcome
-            finally:
-                if self._store is not None:
-                    self._turnstile.leave()
+            if self._store is None:
+                return cast("Outcome[Any]", await self._continue(buffer=buffer, first=True))
+            async with self._turnstile:
+                return cast("Outcome[Any]", await self._continue(buffer=buffer, first=True))
 
         return go
 
     async def _claimed(self, store: RunStore, *, steps: int | None) -> Outcome[O_co] | Paused:
         """Claim the run in its store, and run it."""
+        failed = await self._claim(store)
+        if failed is not None:
+            return Failed(failed, run_id=self.run_id)
         async with self._turnstile:
-            failed = await self._claim(store)
-            if failed is not None:
-                return Failed(failed, run_id=self.run_id)
             return await self._continue(steps=steps, first=True)
 
     async def _claim(
@@ -455,10 +449,12 @@ class LocalRun(Generic[I_contra, O_co]):
         alone = first and writer is None  # nobody else can be in before a run has started
         if alone:
             self._turnstile.busy = True
+        inside = self._turnstile.begin_inside()
         try:
             self._outcome = await leg.run() if writer is None else await leg.run_recorded(writer)
         finally:
             self._leg = None
+            self._turnstile.end_inside(inside)
             if alone:
                 self._turnstile.leave()
         self._ended_leg, self._past, self._state = leg, None, leg.state

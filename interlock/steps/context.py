@@ -62,6 +62,7 @@ class TurnNotes:
         "attempts",
         "chosen",
         "deltas",
+        "over",
         "replayed",
         "resume_data",
         "signal",
@@ -81,6 +82,16 @@ class TurnNotes:
         self.until: float | None = None  # of a wait: seconds since the epoch
         self.replayed = False  # it tells of what happened before the run was continued
         self.stale = False  # it belongs to an attempt that failed
+        self.over = False  # nothing that comes now counts
+
+    def again(self) -> TurnNotes:
+        """The notes of a further attempt; nothing counts any more that goes into these."""
+        self.over = True
+        made = TurnNotes()
+        made.attempts = self.attempts
+        made.resume_data = self.resume_data
+        made.chosen, made.answers, made.until = self.chosen, self.answers, self.until
+        return made
 
 
 class Turn:
@@ -98,6 +109,11 @@ class Turn:
         self.op = op
         self.at = at
         self.notes: TurnNotes | None = None
+
+    @property
+    def over(self) -> bool:
+        """Whether it has ended, so that what a task or thread it left behind says comes too late."""
+        return self.notes is not None and self.notes.over
 
     def noted(self) -> TurnNotes:
         """Its notes, to write in."""
@@ -297,8 +313,12 @@ class StepContext(Turn, Generic[I_co]):
         Args:
             result: What the workflow gives.
         """
-        signal = self.noted().signal = self._run.bail(result)
-        raise signal
+        if self.over:
+            raise RunError(f"{self.step_id!r} has ended its turn: what it left running cannot end the workflow")
+        notes = self.noted()
+        if notes.signal is None:
+            notes.signal = self._run.bail(result)
+        raise notes.signal
 
     def suspend(self, payload: object = None, *, label: str | None = None) -> NoReturn:
         """Wait for an answer from outside. The step runs again from its start once the run is resumed.
@@ -318,6 +338,7 @@ class StepContext(Turn, Generic[I_co]):
         if step is None or self._run.phase is not None:
             where = "a step of a workflow of processors" if step is not None else "a map, a condition or a block"
             raise RunError(f"{self.op.path!r} cannot suspend: {where} has nobody to wait for")
-        signal = SuspendSignal(validate(step.suspend_schema, payload), label)
-        self.noted().signal = signal
-        raise signal
+        notes = self.noted()
+        if notes.signal is None:  # the first that was recorded counts
+            notes.signal = SuspendSignal(validate(step.suspend_schema, payload), label)
+        raise notes.signal

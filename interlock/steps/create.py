@@ -90,6 +90,12 @@ def create_step(x: object, **options: Unpack[StepOptions]) -> Step[Any, Any]:
         raise TypeError(f"create_step() got an unexpected keyword argument {unknown[0]!r}")
     if supports_step(x):
         return _with_options(x.as_step(), options)
+    if inspect.isasyncgenfunction(x):
+        raise DefinitionError(
+            f"{getattr(x, '__name__', x)!r} is an async generator: a step returns once; tell of what comes on the way "
+            "with ctx.write()",
+            subject="step",
+        )
     if inspect.isclass(x) or not callable(x):
         raise DefinitionError(
             f"{x!r} can be no step: pass a function, a processor, a tool, an agent, a workflow or a step"

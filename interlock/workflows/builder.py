@@ -333,10 +333,15 @@ class WorkflowBuilder(Uncommitted, Generic[I_contra, Cur_co, O]):
             DefinitionError: With every fault found, not only the first.
         """
         links = self._links()
-        nodes, unread = bound(named([link.node for link in links]))
-        plan = Plan(self.id, nodes)
         faults = [fault for link in links for fault in link.faults]
-        faults += faults_in(plan, self._options)
+        try:
+            nodes, unread = bound(named([link.node for link in links]))
+            plan = Plan(self.id, nodes)
+            faults += faults_in(plan, self._options)
+        except RecursionError:
+            raise DefinitionError(
+                "it is nested deeper than Python's recursion limit allows", subject=f"workflow {self.id!r}"
+            ) from None
         faults += unread
         if faults:
             raise DefinitionError(faults, subject=f"workflow {self.id!r}")

@@ -85,8 +85,10 @@ def _through(node: Node, flow: Flow) -> tuple[list[str], Flow]:
             return _foreach(node, flow)
         case LoopNode(id=id_, body=body):
             faults, given = _along(body.nodes, flow)
-            again, _ = _along(body.nodes, Flow(given.schema, "from its second time on it is given"))
-            return [*faults, *(again if not faults else ())], replace(given, says=f"{id_!r} gives")
+            again: list[str] = []
+            if not faults and is_set(given.schema) and given.schema != flow.schema:
+                again, _ = _along(body.nodes, Flow(given.schema, "from its second time on it is given"))
+            return [*faults, *again], replace(given, says=f"{id_!r} gives")
         case DagNode():
             return _dag(node, flow)
         case SleepNode():

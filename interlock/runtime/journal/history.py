@@ -101,8 +101,8 @@ class History:
     def past(self) -> Past:
         """The same for a run that goes on."""
         past = Past(self.entries, self.tripwire)
-        if self.parent is not None and "input" in self.parent:
-            past.given[(self.parent["step"], tuple(self.parent["at"]))] = self.parent["input"]
+        for path, at, value in (self.parent or {}).get("given", ()):
+            past.given[path, tuple(at)] = value
         return past
 
     def outcome(self) -> Outcome[Any] | Paused | None:
@@ -163,8 +163,8 @@ class History:
             case "workflow-start":
                 self.workflow_id = data.get("workflow", "")
                 self.input = data.get("input")
-                self.state = data.get("state") or {}
-                self.request_context = data.get("request_context") or {}
+                self.state = self._mapping(data, "state")
+                self.request_context = self._mapping(data, "request_context")
                 self.fingerprint = data.get("fingerprint", "")
                 self.parent = data.get("parent")
             case "workflow-recover":
@@ -203,6 +203,17 @@ class History:
     def _current(self) -> list[Entry]:
         """What each turn did; without the attempts that another was made after."""
         return [self.entries[place] for place in self._places.values()]
+
+    def _mapping(self, data: Mapping[str, Any], name: str) -> Mapping[str, object]:
+        """A value that has to be a mapping.
+
+        Raises:
+            StorageError: It is none.
+        """
+        found: object = data.get(name) or {}
+        if not isinstance(found, Mapping):
+            raise StorageError(f"the journal of run {self.run_id!r} is damaged: its {name} is no mapping")
+        return cast("Mapping[str, object]", found)
 
     def _entry(self, key: Key, row: JournalRow) -> Entry:
         """What is known of a turn; a row without a start before it makes one."""

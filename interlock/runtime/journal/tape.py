@@ -24,7 +24,7 @@ from interlock.runtime.journal.writer import JournalWriter
 from interlock.runtime.strand import Operation, Strand, is_awaitable
 from interlock.steps import Turn, TurnNotes
 from interlock.storage import JournalRow
-from interlock.verdict import AbortSignal, BailSignal, HaltSignal, PauseSignal, SuspendSignal
+from interlock.verdict import CANCELED, AbortSignal, BailSignal, HaltSignal, PauseSignal, SuspendSignal
 from interlock.workflows.events import Event, EventType
 from interlock.workflows.outcome import Failed, Outcome, Paused
 
@@ -202,7 +202,7 @@ class Tape:
             case "bailed":
                 raise strand.run.bail(known.output)
             case "suspended":
-                strand.execution.suspensions.append(known.noted().suspension)
+                strand.execution.waits(known, known.noted().suspension)
                 raise SuspendSignal
             case _:
                 op.replay(strand, known.output)
@@ -268,7 +268,8 @@ class Tape:
         data: dict[str, Any] = {"status": entry.status, "duration": entry.duration}
         match told:
             case AbortSignal(tripwire=tripwire):
-                data["tripwire"] = tripwire
+                if tripwire is not CANCELED:
+                    data["tripwire"] = tripwire
             case BailSignal():
                 if entry.notes is not None and entry.notes.signal is told and strand.run.bailed is not None:
                     data["output"] = entry.output = strand.run.bailed[0]

@@ -77,8 +77,10 @@ async def forked(
         made = form.values({"state": changed, "set": True})
         kept.append(JournalRow(0, "state-changed", time(), data=made))
     parent: dict[str, object] = {"run_id": run_id, "step": path, "at": begun.at, "rows": len(kept)}
+    given = dict(history.past().given)  # what it was forked with, where it is a fork itself
     if is_set(value):
-        parent["input"] = value
+        given[path, begun.at] = value
+    parent["given"] = [[*key, one] for key, one in given.items()]
     context = request_context if request_context is not None else RequestContext(history.request_context)
     new = StoredRun(store, new_run_id, workflow, form)
     numbered = tuple(replace(row, seq=number) for number, row in enumerate(kept, 2))

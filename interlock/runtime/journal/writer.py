@@ -7,6 +7,7 @@ from collections.abc import Callable
 import anyio
 
 from interlock.errors import StorageError
+from interlock.runtime.cancellation import cancelled_itself, interrupts
 from interlock.runtime.journal.rows import RowForm
 from interlock.storage import JournalRow, RunStore
 from interlock.workflows.events import Event
@@ -98,7 +99,9 @@ class JournalWriter:
             asked = await self._store.append(self._run_id, self._written, rows)
         except StorageError as error:
             self.error = error
-        except Exception as error:
+        except BaseException as error:
+            if interrupts(error) and not cancelled_itself(error):
+                raise
             self.error = StorageError(f"the store failed to write the journal of run {self._run_id!r}: {error}")
             self.error.__cause__ = error
         else:

@@ -175,7 +175,7 @@ async def run_all(
     try:
         await join(jobs, strand.run, growing=growing)
     except _Enough:
-        pass
+        strand.run.bailed = None  # by one that was being stopped, and so too late
     finally:
         execution.joins -= 1
     stop_if_stopped(strand)

@@ -130,6 +130,8 @@ class AttemptsOp(Operation):
             raise self._late()
         self.inner.end(strand, result)
         strand.entry.error = None  # of an attempt before
+        if strand.entry.notes is not None:
+            strand.entry.notes.over = True
 
     def _wait_after(self, strand: Strand, error: Exception) -> float:
         """Seconds to wait before the next attempt.
@@ -146,8 +148,9 @@ class AttemptsOp(Operation):
         attempt = strand.entry.noted().attempts
         cause = error.__cause__ if isinstance(error, StepFailed) and isinstance(error.__cause__, Exception) else error
         if self._retry is None or not self._retry.allows(attempt, cause):
+            strand.entry.noted().over = True
             raise error
-        strand.entry.noted().deltas.clear()
+        strand.entry.notes = strand.entry.noted().again()
         strand.entry.error = error
         if self.inner.contains:
             strand.execution.stop_waiting(self.inner, strand.at)

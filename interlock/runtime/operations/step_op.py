@@ -59,8 +59,8 @@ class StepOp(Operation):
         return entry.input
 
     def call(self, strand: Strand, value: Any) -> object:
-        """One attempt."""
-        return self.function(strand.entry)
+        """One attempt, with a context of its own: what an earlier one left running has another."""
+        return self.function(StepContext(value, strand.run, strand.entry))
 
     def end(self, strand: Strand, result: Any) -> None:
         phase = strand.execution.phase
@@ -94,7 +94,8 @@ class BlockingStepOp(StepOp):
     def call(self, strand: Strand, value: Any) -> object:
         from anyio import to_thread
 
-        return to_thread.run_sync(self.function, strand.entry, abandon_on_cancel=True)
+        context = StepContext(value, strand.run, strand.entry)
+        return to_thread.run_sync(self.function, context, abandon_on_cancel=True)
 
 
 class MapOp(Operation):

@@ -187,7 +187,7 @@ EXACT: list[Any] = [
 ]
 
 
-@pytest.mark.parametrize("value", EXACT, ids=repr)
+@pytest.mark.parametrize("value", EXACT, ids=[f"{place}-{type(one).__name__}" for place, one in enumerate(EXACT)])
 def test_this_value_comes_back_exactly(value: Any) -> None:
     back = _back([value])[0]
     assert type(back) is type(value)
@@ -373,7 +373,7 @@ NOT_TO_BE_WRITTEN: list[tuple[Any, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("value", "said"), NOT_TO_BE_WRITTEN, ids=lambda value: str(value)[:20])
+@pytest.mark.parametrize(("value", "said"), NOT_TO_BE_WRITTEN, ids=[str(place) for place in range(len(NOT_TO_BE_WRITTEN))])
 def test_this_cannot_be_written(value: object, said: str) -> None:
     with pytest.raises(UnrecordableValue, match=said):
         ValueCodec().encode(value)
