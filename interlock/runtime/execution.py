@@ -79,8 +79,6 @@ class Execution:
         self.suspensions: list[Suspension] = []
         self.waiting_turns: list[Turn] = []
         self._state = state
-        if state is not None:
-            state.begin_anew()
 
     async def in_hook(self, awaitable: Awaitable[object]) -> object:
         """Wait for the user's own code, in the task that runs the execution."""

@@ -142,10 +142,6 @@ class RunState:
             else:
                 self.values[name] = self._reduced(self.values, name, delta)
 
-    def begin_anew(self) -> None:
-        """Forget who has written what: the run is gone through again, and each will :meth:`claim` it when it comes."""
-        self._writers.clear()
-
     def claim(self, turn: Turn, site: Site, deltas: Sequence[tuple[str, object]], *, settled: object = None) -> None:
         """Note that a step made such changes before the run was continued.
 
