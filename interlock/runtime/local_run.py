@@ -15,12 +15,13 @@ from interlock.errors import (
     RunBusy,
     RunError,
     StorageError,
+    UnknownRun,
     UnrecordableValue,
 )
 from interlock.processors.contexts import ProcessorStepSchema
 from interlock.processors.hook_context import HookContext
 from interlock.processors.seat import RunFacts
-from interlock.runtime.journal.history import History
+from interlock.runtime.journal.history import History, RunHistory
 from interlock.runtime.journal.past import Past
 from interlock.runtime.journal.reader import EventBuffer
 from interlock.runtime.journal.tape import Tape
@@ -293,32 +294,64 @@ class LocalRun(Generic[I_contra, O_co]):
     async def _opened(self, state: object, buffer: EventBuffer) -> Callable[[], Awaitable[Outcome[Any]]]:
         """Claim a run that is read along; gives what runs it."""
         failed: Exception | None = None
-        if self._store is not None:
-            failed = await self._claim(self._store, buffer)
+        store = self._store
+        if store is not None:
+            failed = await self._enter_to_start(store)
+            entered = failed is None
+            try:
+                failed = failed or await self._claim(store, buffer)
+            except BaseException:
+                self._turnstile.leave()
+                raise
         else:
+            entered = False
             told: dict[str, Any] = {"workflow": self._workflow.id, "input": self._value, "state": state or {}}
             Tape(self.run_id, buffer=buffer).note("workflow-start", told)
             self._seq = 1
 
         async def go() -> Outcome[Any]:
-            if failed is not None:
+            try:
+                if failed is None:
+                    return cast("Outcome[Any]", await self._continue(buffer=buffer, first=True))
                 outcome = Failed(failed, run_id=self.run_id)
                 Tape(self.run_id, buffer=buffer).note("workflow-finish", {"outcome": outcome})
                 return outcome
-            if self._store is None:
-                return cast("Outcome[Any]", await self._continue(buffer=buffer, first=True))
-            async with self._turnstile:
-                return cast("Outcome[Any]", await self._continue(buffer=buffer, first=True))
+            finally:
+                if entered:
+                    self._turnstile.leave()
 
         return go
 
     async def _claimed(self, store: RunStore, *, steps: int | None) -> Outcome[O_co] | Paused:
         """Claim the run in its store, and run it."""
-        failed = await self._claim(store)
+        failed: Exception | None = await self._enter_to_start(store)
         if failed is not None:
             return Failed(failed, run_id=self.run_id)
-        async with self._turnstile:
+        try:
+            failed = await self._claim(store)
+            if failed is not None:
+                return Failed(failed, run_id=self.run_id)
             return await self._continue(steps=steps, first=True)
+        finally:
+            self._turnstile.leave()
+
+    async def _enter_to_start(self, store: RunStore) -> StorageError | None:
+        """Wait until nobody else is about to do something with the run; gives what failed in the store.
+
+        Raises:
+            AlreadyStarted: There is such a run, so that whoever is in may be in for long.
+        """
+        if self._turnstile.busy:
+            try:
+                await RunHistory(store, self._prepared.form(self._workflow)).rows(self.run_id)
+            except UnknownRun:
+                pass
+            except StorageError as error:
+                return error
+            else:
+                raise AlreadyStarted(self.run_id)
+        await self._turnstile.enter()
+        return None
 
     async def _claim(
         self, store: RunStore, buffer: EventBuffer | None = None

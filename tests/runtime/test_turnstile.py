@@ -12,7 +12,7 @@ pytestmark = pytest.mark.anyio
 
 
 async def test_one_is_in_at_a_time() -> None:
-    turnstile, inside, most = Turnstile(), 0, 0
+    turnstile, inside, most = Turnstile("r"), 0, 0
 
     async def pass_through() -> None:
         nonlocal inside, most
@@ -30,7 +30,7 @@ async def test_one_is_in_at_a_time() -> None:
 
 
 async def test_one_who_is_cancelled_while_waiting_or_inside_lets_the_next_in() -> None:
-    turnstile = Turnstile()
+    turnstile = Turnstile("r")
     seen: list[bool] = []
     async with turnstile:
         with anyio.move_on_after(0):
