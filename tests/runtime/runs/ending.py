@@ -10,7 +10,7 @@ from interlock.runtime import MemoryRunStore, Outcome, RunStore, Suspended
 from interlock.storage import JournalRow
 from tests.runtime.runs.graphs import Graph, Key, World, answer_to, built, first_waiting
 
-__all__ = ["finished", "ran_twice", "recovered", "store_of", "to_the_end", "unbroken"]
+__all__ = ["finished", "ran_twice", "recovered", "store_of", "tempers", "to_the_end", "unbroken"]
 
 
 async def to_the_end(workflow: Workflow[Any, Any], outcome: Outcome[Any], store: RunStore, run_id: str) -> Outcome[Any]:
@@ -57,6 +57,11 @@ def ran_twice(after: Sequence[JournalRow], cut: int, calls: Mapping[Key, int]) -
         for path, at in finished(after[:cut])
         if calls[path, at] and not any(path.startswith(f"{row.path}/") and at[: len(row.at)] == row.at for row in again)
     ]
+
+
+def tempers(rows: Sequence[JournalRow]) -> set[Key]:
+    """The turns that have had their bad moment, as far as these rows tell."""
+    return {(row.path, row.at) for row in rows if row.type == "step-result" and row.data["status"] == "failed"}
 
 
 def finished(rows: Sequence[JournalRow]) -> dict[Key, JournalRow]:

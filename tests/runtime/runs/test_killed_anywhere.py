@@ -14,10 +14,9 @@ from hypothesis import strategies as st
 
 from interlock import StepContext, Workflow, create_step, create_workflow
 from interlock.runtime import Canceled, Completed, Failed, MemoryRunStore, Outcome, Suspended
-from interlock.storage import JournalRow
 from interlock.workflows.outcome import StepRecord
-from tests.runtime.runs.ending import finished, ran_twice, recovered, store_of, unbroken
-from tests.runtime.runs.graphs import Graph, Key, World, answer_to, built, first_waiting, graphs, told
+from tests.runtime.runs.ending import finished, ran_twice, recovered, store_of, tempers, unbroken
+from tests.runtime.runs.graphs import Graph, World, answer_to, built, first_waiting, graphs, told
 
 backends = pytest.mark.parametrize("backend", ["asyncio", "trio"])
 few = settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
@@ -27,11 +26,6 @@ def state_is_sure(graph: Graph) -> bool:
     """Whether the state at the end is sure: where a step ends the run early, others may or may not have written."""
     kinds = graph.kinds()
     return not kinds["fail"] and not kinds["bail"] and not kinds["abort"]
-
-
-def tempers(rows: Sequence[JournalRow]) -> set[Key]:
-    """The turns that have had their bad moment, as far as these rows tell."""
-    return {(row.path, row.at) for row in rows if row.type == "step-result" and row.data["status"] == "failed"}
 
 
 def cuts(data: st.DataObject, first: int, last: int, most: int = 6) -> Sequence[int]:
