@@ -177,6 +177,7 @@ class LocalRun(Generic[I_contra, O_co]):
             NothingSuspended: Nothing waits that fits, or several do.
             AlreadyResumed: It was answered already.
             pydantic.ValidationError: The data does not fit the step's ``resume_schema``; the run still waits.
+            UnrecordableValue, StorageError: The answer cannot be recorded, or the store failed; the run still waits.
             UnknownRun: The store has no such run.
             GraphChanged: The workflow's shape is another than the stored run's.
             RunBusy: Another process is running it right now.
@@ -254,8 +255,8 @@ class LocalRun(Generic[I_contra, O_co]):
     def cancel(self) -> None:
         """Stop it; the outcome is ``Canceled``. Does nothing once it has ended.
 
-        A run that waits to be resumed ends when it is resumed. (A stored one can be ended at once, by anybody:
-        ``await store.ask_to_cancel(run_id)``.)
+        A run that waits to be resumed ends when it is resumed. (Of a stored one, whoever has the store can ask for
+        the end: ``await store.ask_to_cancel(run_id)``.)
         """
         self._canceled = True
         if self._leg is not None:

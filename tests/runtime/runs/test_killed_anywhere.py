@@ -19,7 +19,10 @@ from tests.runtime.runs.ending import finished, ran_twice, recovered, store_of, 
 from tests.runtime.runs.graphs import Graph, World, answer_to, built, first_waiting, graphs, told
 
 backends = pytest.mark.parametrize("backend", ["asyncio", "trio"])
-few = settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+few = settings(
+    max_examples=settings().max_examples * 2 // 3,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
 
 
 def state_is_sure(graph: Graph) -> bool:

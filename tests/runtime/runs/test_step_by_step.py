@@ -200,7 +200,7 @@ async def test_a_stored_run_that_stands_before_a_step_is_recovered_to_its_end() 
 
 
 @pytest.mark.parametrize("stored", [False, True])
-@settings(max_examples=20)
+@settings(max_examples=settings().max_examples // 3)
 @given(graph=graphs(), data=st.data())
 def test_step_by_step_a_run_ends_as_it_does_at_one_go(stored: bool, graph: Graph, data: st.DataObject) -> None:
     async def main() -> None:

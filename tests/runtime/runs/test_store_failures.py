@@ -95,7 +95,7 @@ async def test_a_write_that_fails_is_the_runs_failure_wherever_it_comes(error: E
 
 
 @pytest.mark.parametrize("backend", ["asyncio", "trio"])
-@settings(max_examples=15)
+@settings(max_examples=settings().max_examples // 4)
 @given(graph=graphs(), data=st.data())
 def test_a_run_whose_write_failed_anywhere_can_be_recovered(backend: str, graph: Graph, data: st.DataObject) -> None:
     async def main() -> None:

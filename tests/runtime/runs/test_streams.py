@@ -87,7 +87,7 @@ async def test_events_come_in_the_order_in_which_things_happen(store: type[Memor
 
 
 @pytest.mark.parametrize("backend", ["asyncio", "trio"])
-@settings(max_examples=20)
+@settings(max_examples=settings().max_examples // 3)
 @given(graph=graphs())
 def test_the_events_of_a_stored_run_are_its_journal(backend: str, graph: Graph) -> None:
     async def main() -> None:
@@ -102,7 +102,7 @@ def test_the_events_of_a_stored_run_are_its_journal(backend: str, graph: Graph) 
     anyio.run(main, backend=backend)
 
 
-@settings(max_examples=20)
+@settings(max_examples=settings().max_examples // 3)
 @given(graph=graphs())
 def test_what_is_read_along_changes_nothing(graph: Graph) -> None:
     async def main() -> None:

@@ -282,7 +282,7 @@ async def test_the_request_context_is_the_old_one_unless_another_is_given() -> N
     assert outcome.output == "bob"
 
 
-@settings(max_examples=15, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=settings().max_examples // 4, suppress_health_check=[HealthCheck.too_slow])
 @given(graph=graphs(enders=()), data=st.data())
 def test_a_fork_at_any_step_of_any_graph_ends_like_the_old_run(graph: Graph, data: st.DataObject) -> None:
     async def main() -> None:
