@@ -13,7 +13,7 @@ from typing_extensions import TypedDict
 from interlock import Completed, Failed, StepContext, create_step, create_workflow
 from interlock.runtime import MemoryRunStore
 from interlock.steps import RetryPolicy
-from interlock.workflows import Suspended, append
+from interlock.workflows import Suspended, WorkflowBuilder, append
 
 pytestmark = pytest.mark.anyio
 
@@ -29,7 +29,11 @@ class Tally(TypedDict, total=False):
 
 def writes(name: str, **changes: Any) -> Any:
     """A step that changes the state."""
-    return create_step(lambda ctx: ctx.set_state(**changes), id=name)
+
+    def change(ctx: StepContext[Any]) -> None:
+        ctx.set_state(**changes)
+
+    return create_step(change, id=name)
 
 
 def suspends(name: str, **changes: Any) -> Any:
@@ -44,8 +48,14 @@ def suspends(name: str, **changes: Any) -> Any:
     return create_step(ask, id=name)
 
 
-def flow(**options: Any) -> Any:
-    return create_workflow(id="flow", state_schema=Tally, **options)
+def flow() -> WorkflowBuilder[Any, Any, Any]:
+    """A workflow of which this is the state."""
+    return create_workflow(id="flow", state_schema=Tally)
+
+
+def is_even(ctx: StepContext[Any]) -> bool:
+    """Whether the run was started with an even number."""
+    return bool(ctx.run_input in (0, 2, 4))
 
 
 async def test_what_a_step_changes_is_seen_by_those_behind_it_and_not_by_itself() -> None:
@@ -57,6 +67,7 @@ async def test_what_a_step_changes_is_seen_by_those_behind_it_and_not_by_itself(
 
     outcome = await flow().then(create_step(count)).map(lambda ctx: ctx.state).commit().run(None)
     assert seen == [{}]
+    assert isinstance(outcome, Completed)
     assert outcome.output == {"count": 2}
     assert outcome.state == {"count": 2}
 
@@ -105,10 +116,10 @@ async def test_a_key_with_a_reducer_may_be_written_by_all() -> None:
     assert outcome.state == {"count": 3, "names": ["a", "b", "c"]}
 
 
-def looped(kind: str) -> Any:
+def looped(kind: str) -> WorkflowBuilder[Any, Any, Any]:
     """A workflow in which steps that write one key run one after the other."""
     arms = create_workflow(id="arms").branch(
-        [(lambda ctx: ctx.run_input % 2 == 0, writes("even", last="even"))], otherwise=writes("odd", last="odd")
+        [(is_even, writes("even", last="even"))], otherwise=writes("odd", last="odd")
     )
     body = arms.map(lambda ctx: 1).commit()
     match kind:
@@ -131,7 +142,11 @@ async def test_steps_one_after_the_other_may_write_one_key(kind: str) -> None:
     assert isinstance(outcome, Completed), outcome
 
 
-@pytest.mark.parametrize("width", [2, lambda ctx: 2])
+def two(ctx: StepContext[Any]) -> int:
+    return 2
+
+
+@pytest.mark.parametrize("width", [2, two])
 async def test_items_that_may_be_at_once_may_not(width: Any) -> None:
     outcome = await flow().map(lambda ctx: [1, 2]).foreach(writes("a", last="a"), concurrency=width).commit().run(1)
     assert isinstance(outcome, Failed)
@@ -222,6 +237,7 @@ async def test_editing_the_state_or_what_was_given_to_it_changes_nothing(schema:
     outcome = (
         await create_workflow(id="flow", **schema).then(create_step(write)).then(create_step(edit)).commit().run(1)
     )
+    assert isinstance(outcome, Completed)
     assert outcome.output == [1]
     assert outcome.state == {"items": [1]}
 
@@ -229,14 +245,19 @@ async def test_editing_the_state_or_what_was_given_to_it_changes_nothing(schema:
 @pytest.mark.parametrize("schema", [{}, {"state_schema": Tally}])
 async def test_what_the_state_begins_with_is_a_copy(schema: dict[str, Any]) -> None:
     given = {"items": [1]}
-    edit = create_step(lambda ctx: ctx.state["items"].append(2), id="edit")
-    outcome = await create_workflow(id="flow", **schema).then(edit).commit().create_run().start(1, state=given)
+
+    def edit(ctx: StepContext[Any]) -> None:
+        ctx.state["items"].append(2)
+
+    outcome = (
+        await create_workflow(id="flow", **schema).then(create_step(edit)).commit().create_run().start(1, state=given)
+    )
     assert outcome.state == {"items": [1]}
     given["items"].append(3)
     assert outcome.state == {"items": [1]}
 
 
-def decides(kind: str, ask: Callable[[Any], Any]) -> Any:
+def decides(kind: str, ask: Callable[[Any], Any]) -> WorkflowBuilder[Any, Any, Any]:
     """A workflow with a function that only decides something."""
     made = flow().map(lambda ctx: [1])
     match kind:
