@@ -15,19 +15,17 @@ from interlock.errors import (
     RunBusy,
     RunError,
     StorageError,
-    UnknownRun,
     UnrecordableValue,
 )
-from interlock.processors.contexts import ProcessorStepSchema
 from interlock.processors.hook_context import HookContext
 from interlock.processors.seat import RunFacts
-from interlock.runtime.journal.history import History, RunHistory
+from interlock.runtime.journal.history import History
 from interlock.runtime.journal.past import Past
 from interlock.runtime.journal.reader import EventBuffer
 from interlock.runtime.journal.tape import Tape
 from interlock.runtime.journal.writer import JournalWriter
 from interlock.runtime.leg import Leg
-from interlock.runtime.prepared import Prepared
+from interlock.runtime.prepared import Prepared, given_input
 from interlock.runtime.run_state import RunState
 from interlock.runtime.run_stream import RunStream
 from interlock.runtime.stored_run import StoredRun
@@ -239,7 +237,7 @@ class LocalRun(Generic[I_contra, O_co]):
             RunError: There is none.
         """
         if self._store is not None and not self._started:
-            stored = StoredRun(self._store, self.run_id, self._workflow, self._prepared.form(self._workflow))
+            stored = self._stored(self._store)
             history = await stored.read()
             stored.check_graph(history)
             if history.status == "paused":
@@ -287,7 +285,7 @@ class LocalRun(Generic[I_contra, O_co]):
         """Check the call, and take in what it says."""
         if self._started:
             raise AlreadyStarted(self.run_id)
-        self._value = self._checked(value)
+        self._value = given_input(self._workflow, value)
         self._state = self._prepared.state(self._workflow, state)
         self._context = RequestContext.of(request_context)
         self._started = True
@@ -295,17 +293,16 @@ class LocalRun(Generic[I_contra, O_co]):
     async def _opened(self, state: object, buffer: EventBuffer) -> Callable[[], Awaitable[Outcome[Any]]]:
         """Claim a run that is read along; gives what runs it."""
         failed: Exception | None = None
-        store = self._store
-        if store is not None:
-            failed = await self._enter_to_start(store)
+        entered = False
+        if self._store is not None:
+            failed = await self._enter_to_start(self._store)
             entered = failed is None
             try:
-                failed = failed or await self._claim(store, buffer)
+                failed = failed or await self._claim(self._store, buffer)
             except BaseException:
                 self._turnstile.leave()
                 raise
         else:
-            entered = False
             told: dict[str, Any] = {"workflow": self._workflow.id, "input": self._value, "state": state or {}}
             Tape(self.run_id, buffer=buffer).note("workflow-start", told)
             self._seq = 1
@@ -344,12 +341,10 @@ class LocalRun(Generic[I_contra, O_co]):
         """
         if self._turnstile.busy:
             try:
-                await RunHistory(store, self._prepared.form(self._workflow)).rows(self.run_id)
-            except UnknownRun:
-                pass
+                exists = await self._stored(store).exists()
             except StorageError as error:
                 return error
-            else:
+            if exists:
                 raise AlreadyStarted(self.run_id)
         await self._turnstile.enter()
         return None
@@ -358,24 +353,13 @@ class LocalRun(Generic[I_contra, O_co]):
         self, store: RunStore, buffer: EventBuffer | None = None
     ) -> StorageError | UnrecordableValue | None:
         """Write the run's first row; gives what failed in the store, or of what it was to keep."""
-        stored = StoredRun(store, self.run_id, self._workflow, self._prepared.form(self._workflow))
+        stored = self._stored(store)
         try:
             values = {} if self._state is None else self._state.values
             self._seq = await stored.begin(self._value, values, self._context, buffer=buffer)
         except (StorageError, UnrecordableValue) as error:
             return error
         return None
-
-    def _checked(self, value: object) -> Any:
-        """The input, validated."""
-        schema = self._workflow.input_schema
-        if schema is ProcessorStepSchema and not isinstance(value, HookContext):
-            raise DefinitionError(
-                f"it takes the context of a phase, not a {type(value).__name__}: "
-                'make one with InputContext("text"), from interlock.processors',
-                subject=f"workflow {self._workflow.id!r}",
-            )
-        return validate(schema, value)
 
     def _answer_here(self, data: object, wanted: Wanted, request_context: Mapping[str, object] | None) -> None:
         """Take in an answer to a run without a store."""
@@ -393,7 +377,7 @@ class LocalRun(Generic[I_contra, O_co]):
         self, store: RunStore, data: object, wanted: Wanted, request_context: Mapping[str, object] | None
     ) -> None:
         """Write an answer into a run's journal, and take in where the run stands."""
-        stored = StoredRun(store, self.run_id, self._workflow, self._prepared.form(self._workflow))
+        stored = self._stored(store)
         while True:
             history = await stored.read()
             stored.check_graph(history)
@@ -495,6 +479,9 @@ class LocalRun(Generic[I_contra, O_co]):
         if tape is not None:
             self._seq = tape.seq
         return self._outcome
+
+    def _stored(self, store: RunStore) -> StoredRun:
+        return StoredRun(store, self.run_id, self._workflow, self._prepared.form(self._workflow))
 
     def _writer(self, store: RunStore) -> JournalWriter:
         """What writes the journal of the leg that begins."""

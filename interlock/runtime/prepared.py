@@ -6,18 +6,20 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from interlock.errors import DefinitionError
+from interlock.processors.contexts import ProcessorStepSchema
+from interlock.processors.hook_context import HookContext
 from interlock.runtime.chunk_op import ChunkOp
 from interlock.runtime.journal.rows import RowForm
 from interlock.runtime.lower import Place, lower
 from interlock.runtime.run_state import RunState, StateRules
 from interlock.runtime.strand import Operation
-from interlock.schema import is_set
+from interlock.schema import is_set, validate
 from interlock.steps import Step
 from interlock.verdict import Phase
 from interlock.workflows import Workflow
 from interlock.workflows.nodes import steps_by_path
 
-__all__ = ["Prepared", "given_values"]
+__all__ = ["Prepared", "given_input", "given_values"]
 
 
 class Prepared:
@@ -85,6 +87,23 @@ class Prepared:
                 schemas += (step.resume_schema, step.suspend_schema)
             self._form = RowForm(ValueCodec(classes_in([schema for schema in schemas if is_set(schema)])))
         return self._form
+
+
+def given_input(workflow: Workflow[Any, Any], value: object) -> Any:
+    """A run's input, validated.
+
+    Raises:
+        pydantic.ValidationError: It does not fit the workflow's schema.
+        DefinitionError: A workflow of processors was given something else than a context.
+    """
+    schema = workflow.input_schema
+    if schema is ProcessorStepSchema and not isinstance(value, HookContext):
+        raise DefinitionError(
+            f"it takes the context of a phase, not a {type(value).__name__}: "
+            'make one with InputContext("text"), from interlock.processors',
+            subject=f"workflow {workflow.id!r}",
+        )
+    return validate(schema, value)
 
 
 def given_values(state: object) -> dict[str, object]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from time import time
 from typing import Any
 
-from interlock.errors import AlreadyStarted, GraphChanged, JournalConflict, RunError, StorageError
+from interlock.errors import AlreadyStarted, GraphChanged, JournalConflict, RunError, StorageError, UnknownRun
 from interlock.runtime.journal.history import History, RunHistory
 from interlock.runtime.journal.reader import EventBuffer
 from interlock.runtime.journal.rows import RowForm
@@ -78,6 +78,18 @@ class StoredRun:
         if buffer is not None:
             buffer.add(event)
         return 1 + len(rows)
+
+    async def exists(self) -> bool:
+        """Whether the store has anything of it.
+
+        Raises:
+            StorageError: The store failed.
+        """
+        try:
+            await RunHistory(self._store, self._form).rows(self._run_id)
+        except UnknownRun:
+            return False
+        return True
 
     async def read(self) -> History:
         """What the store has of it.
