@@ -104,8 +104,6 @@ class Leg:
         """Stop it. Does nothing once it has ended."""
         self._canceled = True
         self._execution.latch.trip(CANCELED)
-        if self._tape is not None:
-            self._tape.stopped = True
         if self._watchdog is not None:
             self._watchdog.cancel()
 

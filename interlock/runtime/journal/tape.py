@@ -13,8 +13,6 @@ from dataclasses import replace
 from time import time
 from typing import Any, Final
 
-import anyio
-
 from interlock.errors import StorageError, UnrecordableValue
 from interlock.runtime.entry import REPLAYED, Entry
 from interlock.runtime.join import on_asyncio, soon_on_trio
@@ -51,7 +49,6 @@ class Tape:
     Attributes:
         ready: The paths of the steps that stand ready in a paused run.
         seq: The number of the last event.
-        stopped: Whether no further step is to begin: the run is being cancelled.
     """
 
     def __init__(
@@ -71,7 +68,6 @@ class Tape:
         self._writer = writer
         self._buffer = buffer
         self._steps = steps
-        self.stopped = False
         self._finished = False
         self._thread = threading.get_ident()
         self._soon = _soon()
@@ -166,8 +162,6 @@ class Tape:
             tripwire = strand.execution.latch.tripwire
             if tripwire is not None:
                 raise AbortSignal(tripwire)
-            if self.stopped:
-                await anyio.sleep_forever()  # until whoever stopped it has cancelled this
         except BaseException:
             self.dropped(op, strand)
             raise
