@@ -10,7 +10,7 @@ from interlock.runtime import MemoryRunStore, Outcome, RunStore, Suspended
 from interlock.storage import JournalRow
 from tests.runtime.runs.graphs import Graph, Key, World, answer_to, built, first_waiting
 
-__all__ = ["finished", "ran_twice", "recovered", "store_of", "tempers", "to_the_end", "unbroken"]
+__all__ = ["finished", "ran_twice", "recovered", "standing", "store_of", "tempers", "to_the_end", "unbroken"]
 
 
 async def to_the_end(workflow: Workflow[Any, Any], outcome: Outcome[Any], store: RunStore, run_id: str) -> Outcome[Any]:
@@ -43,6 +43,16 @@ async def unbroken(graph: Graph, world: World) -> tuple[Workflow[Any, Any], Outc
     return workflow, outcome, await store.read("r")
 
 
+def standing(after: Sequence[JournalRow], cut: int) -> dict[Key, JournalRow]:
+    """The turns that had ended by a row, and are not in a block that was tried again later; by their last row there."""
+    again = [row for row in after[cut:] if row.type == "step-retry"]
+    return {
+        (path, at): ended
+        for (path, at), ended in finished(after[:cut]).items()
+        if not any(path.startswith(f"{row.path}/") and at[: len(row.at)] == row.at for row in again)
+    }
+
+
 def ran_twice(after: Sequence[JournalRow], cut: int, calls: Mapping[Key, int]) -> list[Key]:
     """The turns that had ended by a row, and were called all the same when the run went on.
 
@@ -51,12 +61,7 @@ def ran_twice(after: Sequence[JournalRow], cut: int, calls: Mapping[Key, int]) -
         cut: Behind which row the run was broken off.
         calls: How often each turn was called since.
     """
-    again = [row for row in after[cut:] if row.type == "step-retry"]
-    return [
-        (path, at)
-        for path, at in finished(after[:cut])
-        if calls[path, at] and not any(path.startswith(f"{row.path}/") and at[: len(row.at)] == row.at for row in again)
-    ]
+    return [key for key in standing(after, cut) if calls[key]]
 
 
 def tempers(rows: Sequence[JournalRow]) -> set[Key]:

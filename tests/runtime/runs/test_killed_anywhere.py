@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from interlock import StepContext, Workflow, create_step, create_workflow
 from interlock.runtime import Canceled, Completed, Failed, MemoryRunStore, Outcome, Suspended
 from interlock.workflows.outcome import StepRecord
-from tests.runtime.runs.ending import finished, ran_twice, recovered, store_of, tempers, unbroken
+from tests.runtime.runs.ending import finished, ran_twice, recovered, standing, store_of, tempers, unbroken
 from tests.runtime.runs.graphs import Graph, World, answer_to, built, first_waiting, graphs, told
 
 backends = pytest.mark.parametrize("backend", ["asyncio", "trio"])
@@ -104,9 +104,12 @@ def test_what_was_journalled_stays_also_where_steps_are_of_another_mind_the_next
             await recovered(workflow, store)
             after = await store.read("r")
             assert after[:cut] == rows[:cut]
-            stands = {key: (row.data["status"], row.data.get("output")) for key, row in finished(after[:cut]).items()}
-            now = {key: (row.data["status"], row.data.get("output")) for key, row in finished(after).items()}
-            assert {key: now[key] for key in stands if key in now} == {k: v for k, v in stands.items() if k in now}
+            now = finished(after)
+            for key, row in standing(after, cut).items():
+                assert (now[key].data["status"], now[key].data.get("output")) == (
+                    row.data["status"],
+                    row.data.get("output"),
+                )
             for row in after[cut:]:
                 if row.type == "step-start":
                     assert (row.path, row.at) not in finished(after[: row.seq]), "began again after it had ended"
