@@ -80,8 +80,6 @@ class JournalWriter:
             if self.error is not None:
                 raise self.error
             await self._progress.wait()
-        if self.error is not None:
-            raise self.error
 
     async def run(self) -> None:
         """Write, until cancelled."""

@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from interlock import RequestContext, StepContext, Workflow, create_step, create_workflow
 from interlock.errors import AlreadyResumed, GraphChanged, NothingSuspended, StepFailed
-from interlock.runtime import Completed, Failed, MemoryRunStore, Outcome, RunStore, Suspended
+from interlock.runtime import Canceled, Completed, Failed, MemoryRunStore, Outcome, RunStore, Suspended
 from interlock.runtime.operations import sleep_op
 from interlock.steps import RetryPolicy
 from tests.runtime.runs.ending import store_of
@@ -218,6 +218,19 @@ async def test_a_run_that_ended_while_a_step_waited_cannot_be_answered() -> None
     with pytest.raises(NothingSuspended):
         await run.resume(1)
     assert (await store.runs())[0].status == "failed"
+
+
+async def test_what_still_waited_when_a_run_was_canceled_cannot_be_answered() -> None:
+    store = MemoryRunStore()
+    workflow = asking("one", "two")
+    run = workflow.create_run("r", store=store)
+    await run.start(1)
+    run.cancel()
+    assert isinstance(await run.resume(1, step="one"), Canceled)
+    rows = await store.read("r")
+    with pytest.raises(NothingSuspended):
+        await workflow.create_run("r", store=store).resume(1, step="two")
+    assert await store.read("r") == rows
 
 
 @stores

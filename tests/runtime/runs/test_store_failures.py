@@ -275,6 +275,7 @@ async def test_it_is_that_steps_failure_where_failures_are_collected(function: C
     outcome = await workflow.create_run("r", store=store).start(1)
     assert isinstance(outcome, Suspended)
     assert [one.path for one in outcome.suspensions] == ["waits"]
+    assert outcome.state == {}
     assert {one.path: one.status for one in outcome.steps}["culprit"] == "failed"
     outcome = await workflow.create_run("r", store=store).resume(1)
     assert isinstance(outcome, Completed)

@@ -337,6 +337,24 @@ async def test_what_is_written_after_the_end_is_told_to_nobody() -> None:
     assert (await store.read("r"))[-1].type == "workflow-finish"
 
 
+async def test_what_is_written_while_the_run_waits_is_told_to_nobody() -> None:
+    contexts: list[StepContext[Any]] = []
+
+    def keeps(ctx: StepContext[Any]) -> Any:
+        contexts.append(ctx)
+        if ctx.resume_data is None:
+            ctx.suspend()
+        return 1
+
+    store = MemoryRunStore()
+    run = create_workflow(id="w").then(create_step(keeps, id="keeps")).commit().create_run("r", store=store)
+    async with run.stream(1) as events:
+        assert isinstance(await events.outcome(), Suspended)
+        contexts[0].write("late", 2)
+        assert [event.type async for event in events] == ["workflow-finish"]
+    assert isinstance(await run.resume(1), Completed)
+
+
 async def test_a_run_that_suspends_ends_its_stream() -> None:
     def ask(ctx: StepContext[Any]) -> Any:
         if ctx.resume_data is None:
