@@ -142,9 +142,7 @@ async def draft(ctx: StepContext[dict[str, str]]) -> str:
     """The answer."""
     await anyio.lowlevel.checkpoint()  # a model would take its time here
     known = [ctx.output_of(customer), ctx.input["opening"], ctx.input["article"]]
-    return " ".join(
-        [*known, "Call 555-0100 or 555-0199.", "We are there all day.", "We like to read you.", "Ciao."]
-    )
+    return " ".join([*known, "Call 555-0100 or 555-0199.", "We are there all day.", "We like to read you.", "Ciao."])
 
 
 # 4. It is worked on until it will do, and sent to everybody who follows the ticket.

@@ -373,7 +373,9 @@ NOT_TO_BE_WRITTEN: list[tuple[Any, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("value", "said"), NOT_TO_BE_WRITTEN, ids=[str(place) for place in range(len(NOT_TO_BE_WRITTEN))])
+@pytest.mark.parametrize(
+    ("value", "said"), NOT_TO_BE_WRITTEN, ids=[str(place) for place in range(len(NOT_TO_BE_WRITTEN))]
+)
 def test_this_cannot_be_written(value: object, said: str) -> None:
     with pytest.raises(UnrecordableValue, match=said):
         ValueCodec().encode(value)
