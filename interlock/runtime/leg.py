@@ -223,6 +223,7 @@ class Leg:
         canceled = tripwire is CANCELED
         if not self._through and not self._halted and execution.phase is not None:
             execution.checks.stopped(hooks_in(strand.ops), why_stopped(tripwire, error))
+        state: object
         try:
             state = {} if execution.known_state is None else execution.known_state.view()
         except Exception as fault:  # the state's schema has code that raises
