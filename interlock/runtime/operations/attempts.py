@@ -153,7 +153,6 @@ class AttemptsOp(Operation):
         strand.entry.notes = strand.entry.noted().again()
         strand.entry.error = error
         if self.inner.contains:
-            strand.execution.stop_waiting(self.inner, strand.at)
             _outdate(strand.execution.entries, self.path, strand.at)
         return self._retry.wait_after(attempt)
 

@@ -10,6 +10,7 @@ import pytest
 
 from interlock import Blocked, StepContext, create_step, create_workflow
 from interlock.errors import StepFailed
+from interlock.runtime import MemoryRunStore
 from interlock.workflows import StepError, Suspended
 from tests.runtime.operations.acting import Actor, completed, failed, flow, record, statuses, turns
 
@@ -243,6 +244,37 @@ async def test_a_bail_in_an_item_ends_the_workflow_and_no_further_item_begins(wi
     assert completed(outcome) == "out"
     assert max(begun) <= width
     assert record(outcome, "foreach").status == "bailed"
+
+
+@pytest.mark.parametrize("order", [0, 1])
+async def test_an_item_that_ends_in_the_very_turn_of_a_bail_begins_no_other(order: int) -> None:
+    log: list[str] = []
+
+    async def wait(ctx: StepContext[Any]) -> None:
+        await turns(3)
+        if ctx.input == order:
+            log.append("bail")
+            ctx.bail("out")
+
+    def work(ctx: StepContext[Any]) -> Any:
+        log.append(f"begun {ctx.input}")
+        return wait(ctx) if ctx.input < 2 else None
+
+    outcome = await flow().foreach(body(work), concurrency=2).commit().run(list(range(20)))
+    assert completed(outcome) == "out"
+    assert log[-1] == "bail"
+    assert record(outcome, "foreach").status == "bailed"
+
+
+async def test_progress_is_told_once_for_each_item_also_where_the_run_is_resumed() -> None:
+    store = MemoryRunStore()
+    run = flow().foreach(Actor().asks("item"), concurrency=2).then(Actor().gives("b")).commit().create_run(store=store)
+    outcome = await run.start(["a", "b", "c"])
+    for index in (1, 0, 2):
+        outcome = await run.resume("yes", index=index)
+    assert completed(outcome) == ["yes"] * 3
+    rows = [row.data for row in await store.read(run.run_id) if row.type == "foreach-progress"]
+    assert [row["done"] for row in rows] == [1, 2, 3]
 
 
 async def test_an_abort_in_an_item_blocks_the_run() -> None:

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from interlock import StepContext, create_step, create_workflow
 from interlock.errors import StepFailed
 from interlock.workflows import Suspended
-from tests.runtime.operations.acting import Actor, completed, failed, flow, statuses, turns
+from tests.runtime.operations.acting import Actor, completed, failed, flow, record, statuses, turns
 
 pytestmark = pytest.mark.anyio
 
@@ -42,6 +42,7 @@ async def test_a_bail_ends_the_nested_run_alone_and_what_follows_goes_on(waits: 
     assert completed(outcome) == "early"
     assert act.log == ["after"]
     assert statuses(outcome) == {"inner": "success", "inner/out": "bailed", "after": "success"}
+    assert record(outcome, "inner/out").output == "early"
 
 
 async def test_a_bail_three_deep_in_a_parallel_block_ends_the_innermost_and_cancels_its_arms_alone() -> None:

@@ -235,3 +235,19 @@ async def test_arms_that_are_tried_again_are_their_own_business() -> None:
     outcome = await flow().parallel(block, concurrency=1).commit().run(4)
     assert completed(outcome) == {"a": 4, "b": 4}
     assert act.log == ["a", "a", "a", "b", "b"]
+
+
+@pytest.mark.parametrize("options", [{}, {"join": "any"}, {"on_error": "collect"}])
+async def test_behind_a_block_a_step_that_swallows_its_abort_and_waits_is_interrupted_again(options: Any) -> None:
+    act = Actor()
+
+    async def swallow(ctx: StepContext[Any]) -> None:
+        try:
+            ctx.abort("enough")
+        except BaseException:
+            await anyio.sleep_forever()
+
+    block = flow().parallel([act.gives("a", waits=1), act.gives("b", waits=1)], **options)
+    with anyio.fail_after(5):
+        outcome = await block.then(create_step(swallow)).commit().run(0)
+    assert isinstance(outcome, Blocked)
