@@ -37,7 +37,9 @@ class LocalEngine:
         if run_id is not None and (
             not isinstance(cast("object", run_id), str) or not run_id or not run_id.isprintable()
         ):
-            raise DefinitionError(f"a run's id is a text that can be printed, not {run_id!r}", subject="run_id")
+            raise DefinitionError(
+                f"a run's id is a text, and not an empty one; it was given {run_id!r}", subject="run_id"
+            )
         made = run_id if run_id is not None else new_id("run")
         turnstile = None if store is None else self._turnstile(store, made)
         return LocalRun(workflow, made, self._of(workflow), store=store, turnstile=turnstile)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import Any, ClassVar
 
-from interlock.runtime.operations.arms import Waiting, abandon_all, halt, run_all
+from interlock.runtime.operations.arms import Waiting, abandon_all, halt, run_all, stop_if_stopped
 from interlock.runtime.operations.fork import BranchOutputs, fork_value
 from interlock.runtime.run_state import Site
 from interlock.runtime.strand import Operation, Strand, advance, drive, fail, proceed
@@ -135,6 +135,7 @@ class _Walk:
                 ready = self._ended(number, one)
                 if not ready:
                     return
+                stop_if_stopped(self._strand)
                 for further in ready[1:]:
                     self._begin(further)
                 number = ready[0]

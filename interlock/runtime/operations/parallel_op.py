@@ -139,6 +139,7 @@ class SelectiveParallelOp(ParallelOp):
         async def worker(index: int, one: Waiting) -> None:
             await gathering.arm(index, *one)
             for further, arm in arms:
+                stop_if_stopped(strand)
                 await gathering.arm(further, arm, None)
 
         await run_all(strand, [worker(index, one) for index, one in waiting])

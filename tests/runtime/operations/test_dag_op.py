@@ -151,3 +151,28 @@ async def test_nodes_that_wait_are_resumed_one_by_one_in_any_order_and_others_go
         outcome = await run.resume(f"yes {name}", step=name)
     assert completed(outcome) == "end(b=yes b, c=x, after-a=after-a(yes a))"
     assert act.log.count("c") == 1
+
+
+@pytest.mark.parametrize("order", [0, 1])
+async def test_a_node_that_ends_in_the_very_turn_of_a_bail_begins_no_other(order: int) -> None:
+    log: list[str] = []
+
+    def out(ctx: StepContext[Any]) -> None:
+        log.append("bail")
+        ctx.bail("out")
+
+    async def leave(ctx: StepContext[Any]) -> None:
+        await turns(3)
+        out(ctx)
+
+    async def stay(ctx: StepContext[Any]) -> None:
+        await turns(3)
+        log.append("stayed")
+
+    def further(ctx: StepContext[Any]) -> None:
+        log.append("begun")
+
+    pair = [create_step(leave), create_step(stay)]
+    graph: dict[Any, list[Any]] = {pair[order]: [], pair[1 - order]: [], create_step(further): ["stay"]}
+    assert completed(await flow().dag(graph).commit().run(0)) == "out"
+    assert log[log.index("bail") :] in (["bail"], ["bail", "stayed"])

@@ -251,3 +251,10 @@ async def test_behind_a_block_a_step_that_swallows_its_abort_and_waits_is_interr
     with anyio.fail_after(5):
         outcome = await block.then(create_step(swallow)).commit().run(0)
     assert isinstance(outcome, Blocked)
+
+
+async def test_an_arm_that_ends_in_the_very_turn_of_a_bail_makes_room_for_no_other() -> None:
+    act = Actor()
+    block = [act.bails("out", 7, waits=3), act.gives("a", waits=3), act.gives("b"), act.gives("c")]
+    assert completed(await flow().parallel(block, concurrency=2).commit().run(0)) == 7
+    assert set(act.log[act.log.index("out") + 1 :]) <= {"a"}
