@@ -34,12 +34,9 @@ class LocalEngine:
             raise DefinitionError(
                 f'a store of runs is wanted, such as SQLiteRunStore("runs.db"), not {store!r}', subject="store"
             )
-        if run_id is not None and (
-            not isinstance(cast("object", run_id), str) or not run_id or not run_id.isprintable()
-        ):
-            raise DefinitionError(
-                f"a run's id is a text, and not an empty one; it was given {run_id!r}", subject="run_id"
-            )
+        given = cast("object", run_id)
+        if given is not None and (not isinstance(given, str) or not given):
+            raise DefinitionError(f"a run's id is a text, and not an empty one: {given!r}", subject="run_id")
         made = run_id if run_id is not None else new_id("run")
         turnstile = None if store is None else self._turnstile(store, made)
         return LocalRun(workflow, made, self._of(workflow), store=store, turnstile=turnstile)

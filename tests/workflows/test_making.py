@@ -59,7 +59,7 @@ def test_what_can_be_no_step_is_told_with_its_place_at_commit() -> None:
         "node 2: 3 can be no step: pass a function, a processor, a tool, an agent, a workflow or a step",
         f"node 3 (parallel), branch 2: {Guard!r} can be no step: pass a function, a processor, a tool, an agent, "
         "a workflow or a step (an instance: Guard(…))",
-        "node 3 (parallel), branch 3: a lambda has no name: give it one with create_step(lambda ctx: …, id="…")",
+        'node 3 (parallel), branch 3: a lambda has no name: give it one with create_step(lambda ctx: …, id="…")',
     ]
 
 
