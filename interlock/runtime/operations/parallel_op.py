@@ -14,6 +14,7 @@ from interlock.runtime.operations.arms import (
     joined,
     run_all,
     start_all,
+    stop_if_stopped,
 )
 from interlock.runtime.operations.fork import BranchOutputs, fork_value, is_plain
 from interlock.runtime.operations.hooks_in import hooks_in
