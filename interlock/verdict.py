@@ -140,9 +140,8 @@ class Latch:
         return first
 
     def abort(self, tripwire: Tripwire) -> NoReturn:
-        """Record the tripwire, then unwind the caller."""
-        self.trip(tripwire)
-        raise AbortSignal(tripwire)
+        """Record the tripwire, then unwind the caller, for the one that stands."""
+        raise AbortSignal(self.trip(tripwire))
 
     def watch(self, wake: Callable[[], object]) -> None:
         """Call ``wake`` when the latch trips; at once if it has tripped."""

@@ -36,6 +36,14 @@ def test_an_abort_is_recorded_before_it_is_raised() -> None:
     assert str(caught.value) == "one"
 
 
+def test_a_second_abort_unwinds_for_the_tripwire_that_stands() -> None:
+    latch = Latch()
+    latch.trip(FIRST)
+    with pytest.raises(AbortSignal) as caught:
+        latch.abort(SECOND)
+    assert caught.value.tripwire is FIRST
+
+
 def test_except_exception_lets_the_signal_pass() -> None:
     assert issubclass(AbortSignal, Signal)
     assert not issubclass(Signal, Exception)
