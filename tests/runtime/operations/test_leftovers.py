@@ -1,4 +1,4 @@
-"""What an attempt that is over has left running: it has a context and notes of its own, and changes nothing any more."""
+"""What an attempt that is over has left running has a context and notes of its own, and changes nothing any more."""
 
 from __future__ import annotations
 

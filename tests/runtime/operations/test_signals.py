@@ -9,20 +9,19 @@ from typing import Any
 import anyio
 import pytest
 
-from interlock import Blocked, Canceled, Completed, StepContext, create_step
+from interlock import Blocked, Canceled, StepContext, create_step
 from interlock.errors import StepFailed
 from interlock.runtime import MemoryRunStore
 from interlock.steps import Step
-from interlock.workflows import Suspended
 from tests.runtime.operations.acting import Actor, completed, failed, flow, statuses, turns
 
 pytestmark = pytest.mark.anyio
 stored = pytest.mark.parametrize("stored", [False, True])
 
-SIGNALS: dict[str, Callable[[StepContext[Any]], object]] = {
-    "abort": lambda ctx: ctx.abort("late"),
-    "bail": lambda ctx: ctx.bail("late"),
-    "suspend": lambda ctx: ctx.suspend("late"),
+SIGNALS: dict[str, Callable[[StepContext[Any], str], object]] = {
+    "abort": lambda ctx, said: ctx.abort(said),
+    "bail": lambda ctx, said: ctx.bail(said),
+    "suspend": lambda ctx, said: ctx.suspend(said),
 }
 signals = pytest.mark.parametrize("signal", SIGNALS)
 how = pytest.mark.parametrize("swallowed", [False, True])
@@ -37,9 +36,9 @@ def signalling(name: str, signal: str, swallowed: bool) -> Step[Any, Any]:
         finally:
             if swallowed:
                 with suppress(BaseException):
-                    SIGNALS[signal](ctx)
+                    SIGNALS[signal](ctx, "late")
             else:
-                SIGNALS[signal](ctx)
+                SIGNALS[signal](ctx, "late")
 
     return create_step(stay, id=name)
 
@@ -151,22 +150,20 @@ async def test_of_two_signals_of_a_step_the_first_counts(first: str, second: str
 
     def both(ctx: StepContext[Any]) -> Any:
         try:
-            {"abort": ctx.abort, "bail": ctx.bail, "suspend": ctx.suspend}[first]("first")
+            SIGNALS[first](ctx, "first")
         finally:
-            SIGNALS[second](ctx)
+            SIGNALS[second](ctx, "late")
 
     outcome = await run_of(flow().then(create_step(both)), stored).start(1)
     wins = "abort" if "abort" in (first, second) else first
     said = "first" if wins == first else "late"
-    match outcome:
-        case Blocked(tripwire=tripwire):
-            assert (wins, tripwire.reason) == ("abort", said)
-        case Completed(output=output):
-            assert (wins, output) == ("bail", said)
-        case Suspended(suspensions=(waits,)):
-            assert (wins, waits.payload) == ("suspend", said)
-        case _:
-            pytest.fail(f"it ended otherwise: {outcome}")
+    told: Any = {
+        "abort": lambda: outcome.tripwire.reason,
+        "bail": lambda: completed(outcome),
+        "suspend": lambda: outcome.suspensions[0].payload,
+    }[wins]()
+    assert outcome.status == {"abort": "tripwire", "bail": "success", "suspend": "suspended"}[wins]
+    assert told == said
 
 
 @stored
@@ -174,7 +171,7 @@ async def test_of_two_signals_of_a_step_the_first_counts(first: str, second: str
 async def test_a_signal_among_the_errors_of_a_group_counts(signal: str, stored: bool) -> None:
     async def several(ctx: StepContext[Any]) -> Any:
         async def child() -> None:
-            SIGNALS[signal](ctx)
+            SIGNALS[signal](ctx, "late")
 
         async def broken() -> None:
             raise OSError("broken")

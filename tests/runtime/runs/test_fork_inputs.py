@@ -9,14 +9,19 @@ import pytest
 
 from interlock import StepContext, Workflow, create_step, create_workflow
 from interlock.errors import RunError
-from interlock.runtime import Completed, RunStore, Suspended
+from interlock.runtime import RunStore, Suspended
+from tests.runtime.operations.acting import completed, flow
 
 pytestmark = pytest.mark.anyio
 
 
-def add(amount: int, id: str, **options: Any) -> Any:  # noqa: A002
+def add(amount: int, id: str) -> Any:  # noqa: A002
     """A step that adds."""
-    return create_step(lambda ctx: ctx.input + amount, id=id, **options)
+
+    def adds(ctx: StepContext[Any]) -> Any:
+        return ctx.input + amount
+
+    return create_step(adds, id=id)
 
 
 def sums() -> Workflow[Any, Any]:
@@ -24,30 +29,24 @@ def sums() -> Workflow[Any, Any]:
     return create_workflow(id="sums").then(add(1, "a")).then(add(10, "b")).then(add(100, "c")).commit()
 
 
-def output(outcome: Any) -> Any:
-    """What it gave."""
-    assert isinstance(outcome, Completed), outcome
-    return outcome.output
-
-
 async def test_a_fork_at_an_earlier_step_still_gives_the_later_one_what_its_parent_was_forked_with(
     kept: RunStore,
 ) -> None:
     workflow = sums()
-    assert output(await workflow.create_run("one", store=kept).start(0)) == 111
-    assert output(await workflow.time_travel("one", "c", store=kept, input=5, new_run_id="two")) == 105
-    assert output(await workflow.time_travel("two", "b", store=kept, new_run_id="three")) == 105
-    assert output(await workflow.time_travel("three", "b", store=kept, input=7, new_run_id="four")) == 105
+    assert completed(await workflow.create_run("one", store=kept).start(0)) == 111
+    assert completed(await workflow.time_travel("one", "c", store=kept, input=5, new_run_id="two")) == 105
+    assert completed(await workflow.time_travel("two", "b", store=kept, new_run_id="three")) == 105
+    assert completed(await workflow.time_travel("three", "b", store=kept, input=7, new_run_id="four")) == 105
 
 
 async def test_a_fork_at_the_same_step_is_given_the_same_unless_it_is_given_something_else(kept: RunStore) -> None:
     workflow = sums()
     await workflow.create_run("one", store=kept).start(0)
     await workflow.time_travel("one", "b", store=kept, input=1_000, new_run_id="two")
-    assert output(await workflow.time_travel("two", "b", store=kept, new_run_id="three")) == 1_110
-    assert output(await workflow.time_travel("three", "b", store=kept, input=0, new_run_id="four")) == 110
-    assert output(await workflow.time_travel("four", "c", store=kept, new_run_id="five")) == 110
-    assert output(await workflow.time_travel("one", "b", store=kept, new_run_id="six")) == 111
+    assert completed(await workflow.time_travel("two", "b", store=kept, new_run_id="three")) == 1_110
+    assert completed(await workflow.time_travel("three", "b", store=kept, input=0, new_run_id="four")) == 110
+    assert completed(await workflow.time_travel("four", "c", store=kept, new_run_id="five")) == 110
+    assert completed(await workflow.time_travel("one", "b", store=kept, new_run_id="six")) == 111
 
 
 async def test_a_fork_that_waits_is_resumed_with_what_it_was_given(kept: RunStore) -> None:
@@ -63,7 +62,7 @@ async def test_a_fork_that_waits_is_resumed_with_what_it_was_given(kept: RunStor
     forked = await workflow.time_travel("one", "ask", store=kept, input=50, new_run_id="two")
     assert isinstance(forked, Suspended)
     assert forked.suspensions[0].payload == 50
-    assert output(await workflow.create_run("two", store=kept).resume(3)) == 53
+    assert completed(await workflow.create_run("two", store=kept).resume(3)) == 53
 
 
 async def test_the_input_of_a_fork_is_made_what_the_steps_schema_says(kept: RunStore) -> None:
@@ -76,15 +75,10 @@ async def test_the_input_of_a_fork_is_made_what_the_steps_schema_says(kept: RunS
         given.append(ctx.input)
         return ctx.input.count
 
-    workflow = (
-        create_workflow(id="w")
-        .then(create_step(lambda ctx: {"count": ctx.input}, id="a"))
-        .then(create_step(takes, id="takes"))
-        .commit()
-    )
-    await workflow.create_run("one", store=kept).start(1)
+    workflow = flow().then(create_step(takes)).commit()
+    await workflow.create_run("one", store=kept).start({"count": 1})
     given.clear()
-    assert output(await workflow.time_travel("one", "takes", store=kept, input={})) == 3
+    assert completed(await workflow.time_travel("one", "takes", store=kept, input={})) == 3
     assert given == [Order()]
 
 
@@ -101,7 +95,7 @@ async def test_an_input_that_does_not_fit_raises_and_no_run_is_made(kept: RunSto
         await workflow.time_travel("one", "takes", store=kept, input="no number", new_run_id="two")
     assert [one.run_id for one in await kept.runs()] == ["one"]
     assert calls == [1]
-    assert output(await workflow.time_travel("one", "takes", store=kept, input=2, new_run_id="two")) == 2
+    assert completed(await workflow.time_travel("one", "takes", store=kept, input=2, new_run_id="two")) == 2
 
 
 async def test_a_run_of_another_workflow_is_not_forked(kept: RunStore) -> None:
