@@ -19,11 +19,13 @@ class RequestContext(MutableMapping[str, object]):
     __slots__ = ("_values",)
 
     def __init__(self, values: Mapping[str, object] | None = None, /, **more: object) -> None:
-        self._values: dict[str, object] = {**(values or {}), **more}
+        self._values: dict[str, object] = {**values, **more} if values else more
 
     @classmethod
     def of(cls, values: Mapping[str, object] | None) -> RequestContext:
         """What a caller handed over: a context as it is, another mapping made one."""
+        if values is None:
+            return cls()
         return values if isinstance(values, RequestContext) else cls(values)
 
     def __getitem__(self, key: str) -> object:

@@ -26,7 +26,7 @@ def new_id(prefix: str) -> str:
         drawn = _unused.pop()
     except IndexError:
         drawn = _draw()
-    return f"{prefix}_{int(time.time() * 1000):012x}{drawn}"
+    return f"{prefix}_{time.time_ns() // 1_000_000:012x}{drawn}"
 
 
 def _draw() -> str:

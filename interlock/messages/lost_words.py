@@ -92,6 +92,14 @@ class LostWords:
             lengths.setdefault(word[:_SHORTEST], set()).add(len(word))
         self._lengths = {head: sorted(found, reverse=True) for head, found in lengths.items()}
 
+    def __bool__(self) -> bool:
+        return bool(self._words)
+
+    @property
+    def signs(self) -> set[str]:
+        """What is neither letter nor digit in the words: ``_``, and what some single letters fold to."""
+        return {c for word in self._words for c in word if not c.isalnum()}
+
     def out_of(self, text: str) -> str:
         """The text without these words, wherever it has them and however it writes them."""
         for _ in range(_ROUNDS):
@@ -106,7 +114,7 @@ class LostWords:
             return text
         pieces = [_folded(letter) for letter in text]
         folded = "".join(pieces)
-        said = self._said(folded)
+        said = self._united(folded)
         if not said:
             return text
         kept: list[str] = []
@@ -120,15 +128,20 @@ class LostWords:
             at = end
         return "".join(kept)
 
-    def _said(self, folded: str) -> list[Range]:
-        """Where the folded text says one of the words, in order and without overlaps."""
-        said: list[Range] = []
+    def said(self, folded: str) -> Iterator[Range]:
+        """Where the folded text says one of the words: the longest at each place, in order."""
         for at in range(len(folded) - _SHORTEST + 1):
             for length in self._lengths.get(folded[at : at + _SHORTEST], ()):
                 if folded[at : at + length] in self._words:
-                    if said and at <= said[-1][1]:
-                        said[-1] = (said[-1][0], max(said[-1][1], at + length))
-                    else:
-                        said.append((at, at + length))
+                    yield at, at + length
                     break
-        return said
+
+    def _united(self, folded: str) -> list[Range]:
+        """Where the folded text says one of the words, in order and without overlaps."""
+        united: list[Range] = []
+        for low, high in self.said(folded):
+            if united and low <= united[-1][1]:
+                united[-1] = (united[-1][0], max(united[-1][1], high))
+            else:
+                united.append((low, high))
+        return united

@@ -9,34 +9,16 @@ wrote in place may say the redacted text again in other letters.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cmp_to_key
 
 from interlock.errors import MergeConflict
 from interlock.messages.edit_index import EditIndex
-from interlock.messages.lost_words import LostWords, WordsOf, without_letters
 from interlock.messages.rewriting import Change, Range, apply_edits
+from interlock.messages.seams import Joined, without_lost_words
+from interlock.messages.taken import Edit, Taken
 
 __all__ = ["merge_changes", "merge_text"]
-
-
-@dataclass(slots=True)
-class _Edit:
-    """A change, the branches that made it, and where it stands in their order."""
-
-    change: Change
-    branches: list[str]
-    place: int
-    silent: bool = False
-    """It only takes away: its replacement is never used."""
-
-    @property
-    def start(self) -> int:
-        return self.change.start
-
-    @property
-    def end(self) -> int:
-        return self.change.end
 
 
 def merge_text(base: str, branches: Mapping[str, Sequence[Change]], prefer: str | None, what: str) -> str:
@@ -45,7 +27,8 @@ def merge_text(base: str, branches: Mapping[str, Sequence[Change]], prefer: str 
     Where edits overlap, the first redaction that was recorded exactly keeps its replacement, then the first that was
     found by comparing, then the one rewrite; the others only take away. This departs on the safe side from "who starts
     first": a change found by comparing never takes the place of an exact redaction, unless its branch is preferred.
-    And what is kept loses the words that another branch took away, whatever their case, width or accents.
+    And what is kept loses the words that another branch took away, whatever their case, width or accents. Where such a
+    word comes together of what a change found by comparing put in and what stood beside it, the whole of it goes.
 
     Args:
         base: The text before.
@@ -67,20 +50,21 @@ def merge_changes(
     edits = _pooled(branches)
     edits += _out_of_doubt(edits, prefer, what)
     edits.sort(key=cmp_to_key(_order))
-    taken = _Taken(base, edits)
-    return tuple(_joined(group, taken, prefer, what) for group in _groups(edits))
+    taken = Taken(base, edits)
+    joined = [_joined(group, taken, prefer, what) for group in _groups(edits)]
+    return without_lost_words(base, joined, taken, what)
 
 
-def _pooled(branches: Mapping[str, Sequence[Change]]) -> list[_Edit]:
+def _pooled(branches: Mapping[str, Sequence[Change]]) -> list[Edit]:
     """All edits, equal ones of several branches as one."""
-    pool: list[_Edit] = []
-    known: dict[tuple[int, int, str], list[_Edit]] = {}
+    pool: list[Edit] = []
+    known: dict[tuple[int, int, str], list[Edit]] = {}
     for name, changes in branches.items():
         for change in changes:
             equals = known.setdefault((change.start, change.end, change.replacement), [])
             twin = next((e for e in equals if name not in e.branches and not _apart(e.change, change)), None)
             if twin is None:
-                edit = _Edit(change, [name], len(pool))
+                edit = Edit(change, [name], len(pool))
                 equals.append(edit)
                 pool.append(edit)
             else:
@@ -102,7 +86,7 @@ def _precedes(one: Change, other: Change) -> bool:
     return one.span[1] <= other.span[0] and one.span != other.span
 
 
-def _order(one: _Edit, other: _Edit) -> int:
+def _order(one: Edit, other: Edit) -> int:
     """By where they start; what is only put in first; then the longer; then list order."""
     put_in, other_put_in = one.start == one.end, other.start == other.end
     keys = (one.start, not put_in), (other.start, not other_put_in)
@@ -118,13 +102,13 @@ def _order(one: _Edit, other: _Edit) -> int:
 # Doubt
 
 
-def _out_of_doubt(edits: Sequence[_Edit], prefer: str | None, what: str) -> list[_Edit]:
+def _out_of_doubt(edits: Sequence[Edit], prefer: str | None, what: str) -> list[Edit]:
     """Edits that take away all that may have been taken away, where a branch is preferred; else a conflict.
 
     A doubt matters where other branches changed some of what is in doubt. Where they took away all of that, every
     reading comes to the same.
     """
-    widened: list[_Edit] = []
+    widened: list[Edit] = []
     index = EditIndex(edits)
     for edit in edits:
         doubt = edit.change.doubt
@@ -137,12 +121,12 @@ def _out_of_doubt(edits: Sequence[_Edit], prefer: str | None, what: str) -> list
             raise MergeConflict(what, names)
         for part in doubt:
             change = Change(*part, "", "redaction", part)
-            widened.append(_Edit(change, edit.branches, edit.place, silent=True))
+            widened.append(Edit(change, edit.branches, edit.place, silent=True))
         edit.silent = prefer not in edit.branches
     return widened
 
 
-def _covered(doubt: Range, edits: Iterable[_Edit]) -> bool:
+def _covered(doubt: Range, edits: Iterable[Edit]) -> bool:
     at, high = doubt
     for edit in sorted(edits, key=lambda e: e.start):
         if edit.start <= at < edit.end:
@@ -153,9 +137,9 @@ def _covered(doubt: Range, edits: Iterable[_Edit]) -> bool:
 # Overlaps
 
 
-def _groups(edits: Sequence[_Edit]) -> Iterator[list[_Edit]]:
+def _groups(edits: Sequence[Edit]) -> Iterator[list[Edit]]:
     """The edits in stretches that do not overlap one another."""
-    group: list[_Edit] = []
+    group: list[Edit] = []
     reach = 0
     for edit in edits:
         if group and edit.start >= reach:
@@ -167,20 +151,24 @@ def _groups(edits: Sequence[_Edit]) -> Iterator[list[_Edit]]:
         yield group
 
 
-def _joined(group: Sequence[_Edit], taken: _Taken, prefer: str | None, what: str) -> Change:
+def _joined(group: Sequence[Edit], taken: Taken, prefer: str | None, what: str) -> Joined:
     """The change that comes of edits which overlap one another."""
     changes = [edit.change for edit in group]
     start, end = group[0].start, max(edit.end for edit in group)
     exact = _exact_redactions(group, prefer)
+    rivals: tuple[str, ...] = ()
+    compared = False
     if exact:
         said = "".join(taken.out_of(stretch[0]) for stretch in _groups(exact))
     else:
         winner = _winner(group, prefer, what)
         said = "" if winner is None else taken.out_of(winner)
-        garbled = winner is not None and winner.change.derived and said != winner.change.replacement
-        if garbled and len(group) > 1 and prefer is None:
-            raise MergeConflict(what, list(dict.fromkeys(name for edit in group for name in edit.branches)))
-    return Change(
+        compared = winner is not None and winner.change.derived
+        if compared and len(group) > 1 and prefer is None:
+            rivals = tuple(dict.fromkeys(name for edit in group for name in edit.branches))
+        if rivals and winner is not None and said != winner.change.replacement:
+            raise MergeConflict(what, list(rivals))
+    change = Change(
         start,
         end,
         said,
@@ -189,9 +177,11 @@ def _joined(group: Sequence[_Edit], taken: _Taken, prefer: str | None, what: str
         any(change.derived for change in changes),
         tuple(doubt for change in changes for doubt in change.doubt),
     )
+    seen = dict.fromkeys(tuple(edit.branches) for edit in group if edit.change.derived or edit.silent)
+    return Joined(change, not compared, tuple(seen), rivals)
 
 
-def _exact_redactions(group: Sequence[_Edit], prefer: str | None) -> list[_Edit]:
+def _exact_redactions(group: Sequence[Edit], prefer: str | None) -> list[Edit]:
     """The redactions of the group that keep their replacements against what was found by comparing."""
     redactions = [edit for edit in group if edit.change.kind == "redaction" and not edit.silent]
     if any(edit.change.derived and prefer in edit.branches for edit in redactions):
@@ -199,7 +189,7 @@ def _exact_redactions(group: Sequence[_Edit], prefer: str | None) -> list[_Edit]
     return [edit for edit in redactions if not edit.change.derived and edit.start < edit.end]
 
 
-def _winner(group: Sequence[_Edit], prefer: str | None, what: str) -> _Edit | None:
+def _winner(group: Sequence[Edit], prefer: str | None, what: str) -> Edit | None:
     """The edit whose replacement stays: the first redaction, or else the one rewrite."""
     speaking = [edit for edit in group if not edit.silent]
     redactions = [edit for edit in speaking if edit.change.kind == "redaction"]
@@ -213,48 +203,3 @@ def _winner(group: Sequence[_Edit], prefer: str | None, what: str) -> _Edit | No
     if not preferred:
         raise MergeConflict(what, list(dict.fromkeys(name for edit in speaking for name in edit.branches)))
     return preferred[0]
-
-
-class _Taken:
-    """What the edits take away of the text, and what is left of a replacement without it.
-
-    An exact edit answers for the range it replaces, and only for words that say something. One that was found by
-    comparing may span more than was meant, so it loses every letter taken out of its range; and it may have moved words
-    from anywhere. What is left of it is safe but hardly a text: without a preferred branch that is a conflict.
-    """
-
-    def __init__(self, base: str, edits: Iterable[_Edit]) -> None:
-        self._base = base
-        self._index = EditIndex([edit for edit in edits if edit.start < edit.end])
-        self._words = WordsOf(base)
-        self._anywhere: dict[tuple[str, ...], LostWords] = {}
-        self._letters: dict[tuple[Range, tuple[str, ...]], str] = {}
-
-    def out_of(self, winner: _Edit) -> str:
-        """The winner's replacement, without what it says again of what another branch took away."""
-        change = winner.change
-        if not change.replacement:
-            return ""
-        if not change.derived:
-            return self._words.lost(self._cut((change.start, change.end), winner.branches)).out_of(change.replacement)
-        reach = [(change.start, change.end), *change.doubt]
-        hull = min(low for low, _ in reach), max(high for _, high in reach)
-        left = self._lost_anywhere(winner.branches).out_of(change.replacement)
-        return without_letters(left, self._lost_letters(hull, winner.branches))
-
-    def _cut(self, reach: Range, branches: Sequence[str]) -> list[Range]:
-        low, high = reach
-        return [(max(low, edit.start), min(high, edit.end)) for edit in self._index.foreign(low, high, branches)]
-
-    def _lost_anywhere(self, branches: Sequence[str]) -> LostWords:
-        key = tuple(branches)
-        if key not in self._anywhere:
-            self._anywhere[key] = self._words.lost(self._cut((0, len(self._base)), branches))
-        return self._anywhere[key]
-
-    def _lost_letters(self, reach: Range, branches: Sequence[str]) -> str:
-        key = reach, tuple(branches)
-        if key not in self._letters:
-            letters = {c for low, high in self._cut(reach, branches) for c in self._base[low:high]}
-            self._letters[key] = "".join(sorted(letters))
-        return self._letters[key]

@@ -40,14 +40,15 @@ class Execution:
         joins: How many joins are running. While there is one, steps and hooks wait in tasks of their own.
         waiting: Whether the task that runs the execution is itself waiting for a step or hook right now.
         suspensions: What waits to be resumed; ``waiting_turns``: the turns of the steps that do.
+        known_state: The run's state, where somebody had to do with it.
     """
 
     __slots__ = (
         "_checks",
-        "_state",
         "entries",
         "facts",
         "joins",
+        "known_state",
         "latch",
         "phase",
         "states",
@@ -78,7 +79,7 @@ class Execution:
         self.waiting = False
         self.suspensions: list[Suspension] = []
         self.waiting_turns: list[Turn] = []
-        self._state = state
+        self.known_state = state
 
     async def in_hook(self, awaitable: Awaitable[object]) -> object:
         """Wait for the user's own code, in the task that runs the execution."""
@@ -104,9 +105,9 @@ class Execution:
     @property
     def state(self) -> RunState:
         """The run's state."""
-        if self._state is None:
-            self._state = RunState()
-        return self._state
+        if self.known_state is None:
+            self.known_state = RunState()
+        return self.known_state
 
     @property
     def checks(self) -> PointChecks:
@@ -119,11 +120,6 @@ class Execution:
     def known_checks(self) -> list[CheckRecord]:
         """The verdicts so far, in list order."""
         return [] if self._checks is None else self._checks.records()
-
-    @property
-    def known_state(self) -> RunState | None:
-        """The run's state, where somebody had to do with it."""
-        return self._state
 
     def state_view(self, turn: Turn) -> Any:
         """The run's state, as the step's schema has it."""

@@ -9,10 +9,8 @@ from typing import Any, cast
 import anyio
 
 from interlock.errors import RunError, StepFailed
-from interlock.processors.seat import RunFacts
 from interlock.runtime.cancellation import cancelled_itself, interrupts, lonely_cancellation
 from interlock.runtime.checks import why_stopped
-from interlock.runtime.entry import Entry
 from interlock.runtime.execution import Execution
 from interlock.runtime.join import on_asyncio
 from interlock.runtime.journal.tape import Tape
@@ -20,15 +18,15 @@ from interlock.runtime.journal.writer import JournalWriter
 from interlock.runtime.operations.hooks_in import hooks_in
 from interlock.runtime.primed import primed
 from interlock.runtime.records import Records
-from interlock.runtime.run_state import RunState
 from interlock.runtime.strand import Operation, Strand, advance, as_failure, drive, is_awaitable
+from interlock.runtime.turnstile import come_out, go_inside
 from interlock.runtime.watchdog import Watchdog, watchdog
-from interlock.schema import is_set, validate
+from interlock.schema import UNSET, is_set, validate
 from interlock.steps import StepContext, Turn
 from interlock.tracing import warn
-from interlock.verdict import CANCELED, AbortSignal, BailSignal, HaltSignal, Phase
+from interlock.verdict import CANCELED, AbortSignal, BailSignal, HaltSignal
 from interlock.workflows import Workflow
-from interlock.workflows.outcome import Blocked, Canceled, Completed, Failed, Outcome, Paused, Suspended, Suspension
+from interlock.workflows.outcome import Blocked, Canceled, Completed, Failed, Outcome, Paused, Suspended
 
 __all__ = ["Leg"]
 
@@ -39,82 +37,75 @@ class Leg:
     Args:
         workflow: The workflow.
         ops: What it is at this phase.
-        facts: The run.
+        execution: What its strands share.
         value: Its input.
-        phase: The lifecycle phase; None for a typed workflow.
-        state: The run's state; None: there is none yet.
-        tape: Who watches; None: nobody.
         writer: Keeps the journal; None: there is none.
         first: Whether it is the run's first.
+        key: What names it to whoever would wait for it.
+        left: Told when it runs no more, with its outcome; with None where it was interrupted.
+
+    Attributes:
+        execution: What its strands share.
+        halted: Whether something in it waits for an answer, or for another step to be asked for.
     """
 
     __slots__ = (
         "_canceled",
-        "_execution",
         "_first",
-        "_halted",
+        "_key",
+        "_left",
         "_strand",
-        "_tape",
         "_through",
         "_watchdog",
         "_workflow",
         "_writer",
+        "execution",
+        "halted",
     )
 
     def __init__(
         self,
         workflow: Workflow[Any, Any],
         ops: Sequence[Operation],
-        facts: RunFacts,
+        execution: Execution,
         value: object,
-        phase: Phase | None,
-        state: RunState | None = None,
-        tape: Tape | None = None,
-        writer: JournalWriter | None = None,
+        writer: JournalWriter | None,
         *,
-        first: bool = True,
+        first: bool,
+        key: object,
+        left: Callable[[Leg, Outcome[Any] | Paused | None], object],
     ) -> None:
         self._workflow = workflow
-        self._execution = Execution(facts, phase, tape=tape, state=state)
-        self._strand = Strand(ops, value, self._execution, self._execution.scope(value))
-        self._tape = tape
+        self.execution = execution
+        self._strand = Strand(ops, value, execution, execution.scope(value))
         self._writer = writer
         self._first = first
+        self._key = key
+        self._left = left
         self._canceled = False
         self._through = False
-        self._halted = False
+        self.halted = False
         self._watchdog: Watchdog | None = None
-
-    @property
-    def entries(self) -> Sequence[Entry]:
-        """What each step did."""
-        return self._execution.entries
-
-    @property
-    def suspensions(self) -> Sequence[Suspension]:
-        """What waits."""
-        return self._execution.suspensions
-
-    @property
-    def state(self) -> RunState | None:
-        """The run's state, where a step had to do with it."""
-        return self._execution.known_state
 
     def cancel(self) -> None:
         """Stop it. Does nothing once it has ended."""
         self._canceled = True
-        self._execution.latch.trip(CANCELED)
+        self.execution.latch.trip(CANCELED)
         if self._watchdog is not None:
             self._watchdog.cancel()
 
-    async def run_recorded(self, writer: JournalWriter) -> Outcome[Any] | Paused:
+    def run(self) -> Coroutine[Any, Any, Outcome[Any] | Paused]:
+        """Go as far as it goes, and tell the run."""
+        return self._go() if self._writer is None else self._go_recorded(self._writer)
+
+    async def _go_recorded(self, writer: JournalWriter) -> Outcome[Any] | Paused:
         """Go as far as it goes, while a task of its own writes the journal."""
         interrupt: BaseException | None = None
         outcome: Outcome[Any] | Paused | None = None
         async with anyio.create_task_group() as group:
             group.start_soon(writer.run)
             try:
-                outcome = await self.run()
+                outcome = await self._go()
             except BaseException as error:  # would be wrapped by the group
                 interrupt = error
             group.cancel_scope.cancel()
@@ -122,40 +113,54 @@ class Leg:
             raise interrupt
         return cast("Outcome[Any]", outcome)
 
-    async def run(self) -> Outcome[Any] | Paused:
+    async def _go(self) -> Outcome[Any] | Paused:
         """Go as far as it goes."""
         began = perf_counter()
-        strand = self._strand
-        error: BaseException | None = None
+        tape = self.execution.tape
+        inside = go_inside(self._key)
+        outcome: Outcome[Any] | Paused | None = None
         try:
-            if not self._canceled:
-                rest = self._begun()
-                if rest is None:
+            error: BaseException | None = None
+            try:
+                if not self._canceled:
+                    rest = self._begun()
+                    if rest is None:
+                        self._through = True
+                    else:
+                        with watchdog(self.execution.latch, self.execution.is_waiting) as self._watchdog:
+                            self._recall_cancel()
+                            await rest
+                            self._through = True  # in here, because a cancellation is swallowed on the way out
+            except BailSignal:
+                strand = self._strand
+                if strand.run.bailed is not None:
+                    strand.value = strand.run.bailed[0]
                     self._through = True
-                else:
-                    with watchdog(self._execution.latch, self._execution.is_waiting) as self._watchdog:
-                        self._recall_cancel()
-                        await rest
-                        self._through = True  # in here, because a cancellation is swallowed on the way out
-        except BailSignal:
-            if strand.run.bailed is not None:
-                strand.value = strand.run.bailed[0]
-                self._through = True
-        except HaltSignal:
-            self._halted = True
-        except (Exception, AbortSignal) as ended_by:
-            error = ended_by
+            except HaltSignal:
+                self.halted = True
+            except (Exception, AbortSignal) as ended_by:
+                error = ended_by
+            finally:
+                self._watchdog = None
+            workflow = self._workflow
+            if self._through and workflow.output_schema is not UNSET:
+                error = self._fault_in_output()
+            outcome = self._outcome(error, perf_counter() - began)
+            callbacks = workflow.on_finish is not None or workflow.on_error is not None
+            if callbacks or tape is not None or self.execution.suspensions:
+                outcome = await self._told_to_all(outcome, tape)
+            return outcome
         finally:
-            self._watchdog = None
-        if self._through:
-            error = self._fault_in_output()
-        outcome = self._outcome(error, perf_counter() - began)
+            come_out(inside)
+            self._left(self, outcome)
+
+    async def _told_to_all(self, outcome: Outcome[Any] | Paused, tape: Tape | None) -> Outcome[Any] | Paused:
+        """Tell of the end: those that still wait, the workflow's callbacks, who watches."""
         if not isinstance(outcome, Suspended | Paused):
-            self._execution.over()
-        workflow = self._workflow
-        if (workflow.on_finish or workflow.on_error) is not None and not isinstance(outcome, Suspended | Paused):
-            outcome = await self._call_back(outcome if self._tape is None else await self._tape.recordable(outcome))
-        return outcome if self._tape is None else await self._tape.finish(outcome)
+            self.execution.over()
+            if self._workflow.on_finish is not None or self._workflow.on_error is not None:
+                outcome = await self._call_back(outcome if tape is None else await tape.recordable(outcome))
+        return outcome if tape is None else await tape.finish(outcome)
 
     def _recall_cancel(self) -> None:
         """Take in that a step has cancelled the run before there was anything to cancel."""
@@ -186,13 +191,13 @@ class Leg:
         """Call ``on_start``."""
         strand = self._strand
         turn = Turn(_Whole(self._workflow.id))
-        latch = self._execution.latch
+        latch = self.execution.latch
         try:
             given = cast("Callable[[StepContext[Any]], object]", self._workflow.on_start)(
                 StepContext(strand.value, strand.run, turn)
             )
             if is_awaitable(given):
-                await self._execution.in_hook(cast("Awaitable[object]", given))
+                await self.execution.in_hook(cast("Awaitable[object]", given))
         except BaseException as error:
             told = as_failure(latch, f"{self._workflow.id}.on_start", error, None, turn)
             if told is error:
@@ -209,7 +214,7 @@ class Leg:
 
     def _fault_in_output(self) -> StepFailed | None:
         """Validate what came out; what is wrong with it is the workflow's own failure."""
-        if self._execution.phase is not None or not is_set(self._workflow.output_schema):
+        if self.execution.phase is not None or not is_set(self._workflow.output_schema):
             return None
         try:
             self._strand.value = validate(self._workflow.output_schema, self._strand.value)
@@ -218,10 +223,10 @@ class Leg:
         return None
 
     def _outcome(self, error: BaseException | None, duration: float) -> Outcome[Any] | Paused:
-        execution, strand = self._execution, self._strand
+        execution, strand = self.execution, self._strand
         tripwire = execution.latch.tripwire
         canceled = tripwire is CANCELED
-        if not self._through and not self._halted and execution.phase is not None:
+        if not self._through and not self.halted and execution.phase is not None:
             execution.checks.stopped(hooks_in(strand.ops), why_stopped(tripwire, error))
         state: object
         try:
@@ -229,10 +234,8 @@ class Leg:
         except Exception as fault:  # the state's schema has code that raises
             error = error or StepFailed(f"{self._workflow.id}.state", fault)
             state = dict(execution.state.values)
-        told = self._told(state, duration)
-        if self._writer is not None and self._writer.error is not None and (tripwire is None or canceled):
-            return Failed(self._writer.error, **told)
-        if self._through and error is None and (tripwire is None or canceled):
+        failed_to_write = None if self._writer is None else self._writer.error
+        if self._through and error is None and failed_to_write is None and (tripwire is None or canceled):
             return Completed(
                 strand.value,
                 run_id=execution.facts.run_id,
@@ -241,19 +244,22 @@ class Leg:
                 state=state,
                 duration=duration,
             )
+        told = self._told(state, duration)
+        if failed_to_write is not None and (tripwire is None or canceled):
+            return Failed(failed_to_write, **told)
         if tripwire is not None and not canceled:
             return Blocked(tripwire, **told)
         if isinstance(error, Exception):
             return Failed(error, **told)
-        if canceled or not self._halted:
+        if canceled or not self.halted:
             return Canceled(**told)
-        ready = self._tape.ready if self._tape is not None else ()
+        ready = execution.tape.ready if execution.tape is not None else ()
         if execution.suspensions and not ready:
             return Suspended(tuple(execution.suspensions), **told)
         return Paused(tuple(ready), **told)
 
     def _told(self, state: object, duration: float) -> dict[str, Any]:
-        execution = self._execution
+        execution = self.execution
         return {
             "run_id": execution.facts.run_id,
             "steps": Records(execution.entries),

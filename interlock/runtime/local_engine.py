@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, cast
-from weakref import WeakKeyDictionary, WeakValueDictionary
+from weakref import WeakValueDictionary, ref
 
 from interlock.errors import DefinitionError, JournalConflict, RunBusy
 from interlock.ids import new_id
@@ -23,23 +23,24 @@ class LocalEngine:
     """Runs workflows in the event loop of whoever awaits them."""
 
     def __init__(self) -> None:
-        self._prepared: WeakKeyDictionary[Workflow[Any, Any], Prepared] = WeakKeyDictionary()
+        self._prepared: dict[int, tuple[ref[Workflow[Any, Any]], Prepared]] = {}
         self._turnstiles: WeakValueDictionary[tuple[int, str], Turnstile] = WeakValueDictionary()
 
     def create_run(
         self, workflow: Workflow[Any, Any], run_id: str | None = None, *, store: RunStore | None = None
     ) -> LocalRun[Any, Any]:
         """A run that has not started, or that the store has."""
-        if store is not None and not isinstance(cast("object", store), RunStore):
+        if run_id is None:
+            run_id = new_id("run")
+        elif not isinstance(cast("object", run_id), str) or not run_id:
+            raise DefinitionError(f"a run's id is a text, and not an empty one: {run_id!r}", subject="run_id")
+        if store is None:
+            return LocalRun(workflow, run_id, self._of(workflow))
+        if not isinstance(cast("object", store), RunStore):
             raise DefinitionError(
                 f'a store of runs is wanted, such as SQLiteRunStore("runs.db"), not {store!r}', subject="store"
             )
-        given = cast("object", run_id)
-        if given is not None and (not isinstance(given, str) or not given):
-            raise DefinitionError(f"a run's id is a text, and not an empty one: {given!r}", subject="run_id")
-        made = run_id if run_id is not None else new_id("run")
-        turnstile = None if store is None else self._turnstile(store, made)
-        return LocalRun(workflow, made, self._of(workflow), store=store, turnstile=turnstile)
+        return LocalRun(workflow, run_id, self._of(workflow), store=store, turnstile=self._turnstile(store, run_id))
 
     async def recover(
         self,
@@ -70,7 +71,7 @@ class LocalEngine:
                 except JournalConflict:
                     continue
                 break
-            run = LocalRun[Any, Any](workflow, run_id, self._of(workflow), store=store)
+            run = LocalRun[Any, Any](workflow, run_id, self._of(workflow), store=store, turnstile=turnstile)
             return await run.continue_stored(store, history, request_context=request_context)
 
     async def time_travel(
@@ -90,7 +91,8 @@ class LocalEngine:
         from interlock.runtime.journal.travel import forked
 
         made = new_run_id if new_run_id is not None else new_id("run")
-        async with self._turnstile(store, made):
+        turnstile = self._turnstile(store, made)
+        async with turnstile:
             history = await forked(
                 workflow,
                 self._of(workflow),
@@ -103,14 +105,16 @@ class LocalEngine:
                 request_context=request_context,
                 allow_changed_graph=allow_changed_graph,
             )
-            run = LocalRun[Any, Any](workflow, made, self._of(workflow), store=store)
+            run = LocalRun[Any, Any](workflow, made, self._of(workflow), store=store, turnstile=turnstile)
             return await run.continue_stored(store, history, request_context=request_context)
 
     def _of(self, workflow: Workflow[Any, Any]) -> Prepared:
-        prepared = self._prepared.get(workflow)
-        if prepared is None:
-            prepared = self._prepared[workflow] = Prepared(workflow)
-        return prepared
+        key = id(workflow)
+        known = self._prepared.get(key)
+        if known is None:
+            gone = self._prepared.pop
+            known = self._prepared[key] = ref(workflow, lambda _: gone(key, None)), Prepared(workflow)
+        return known[1]
 
     def _turnstile(self, store: RunStore, run_id: str) -> Turnstile:
         key = (id(store), run_id)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Generic, Literal, TypeVar, cast, overload
 
-from interlock.context import RequestContext
 from interlock.errors import (
     AlreadyResumed,
     AlreadyStarted,
@@ -17,25 +16,15 @@ from interlock.errors import (
     StorageError,
     UnrecordableValue,
 )
-from interlock.processors.hook_context import HookContext
-from interlock.processors.seat import RunFacts
 from interlock.runtime.journal.history import History
-from interlock.runtime.journal.past import Past
 from interlock.runtime.journal.reader import EventBuffer
 from interlock.runtime.journal.tape import Tape
-from interlock.runtime.journal.writer import JournalWriter
-from interlock.runtime.leg import Leg
-from interlock.runtime.prepared import Prepared, given_input
-from interlock.runtime.run_state import RunState
 from interlock.runtime.run_stream import RunStream
+from interlock.runtime.standing import Standing
 from interlock.runtime.stored_run import StoredRun
-from interlock.runtime.suspended import Wanted, chosen_suspension
-from interlock.runtime.turnstile import Turnstile
-from interlock.schema import validate
+from interlock.runtime.suspended import Wanted
 from interlock.storage import RunStore
-from interlock.verdict import Phase
-from interlock.workflows import Workflow
-from interlock.workflows.outcome import Failed, Outcome, Paused, Suspended, Suspension
+from interlock.workflows.outcome import Failed, Outcome, Paused
 
 __all__ = ["LocalRun"]
 
@@ -43,65 +32,10 @@ I_contra = TypeVar("I_contra", contravariant=True)
 O_co = TypeVar("O_co", covariant=True)
 
 
-class LocalRun(Generic[I_contra, O_co]):
-    """One run of one workflow in this process; see :class:`interlock.workflows.WorkflowRun`.
+class LocalRun(Standing, Generic[I_contra, O_co]):
+    """One run of one workflow in this process; see :class:`interlock.workflows.WorkflowRun`."""
 
-    Args:
-        workflow: The workflow.
-        run_id: Its id.
-        prepared: What is made once of the workflow.
-        store: Where its journal is kept; None: nowhere.
-        turnstile: Lets one leg go at a time.
-
-    Attributes:
-        run_id: Its id.
-    """
-
-    __slots__ = (
-        "_answered",
-        "_canceled",
-        "_context",
-        "_ended_leg",
-        "_leg",
-        "_outcome",
-        "_past",
-        "_prepared",
-        "_seq",
-        "_started",
-        "_state",
-        "_store",
-        "_turnstile",
-        "_value",
-        "_workflow",
-        "run_id",
-    )
-
-    def __init__(
-        self,
-        workflow: Workflow[I_contra, O_co],
-        run_id: str,
-        prepared: Prepared,
-        *,
-        store: RunStore | None = None,
-        turnstile: Turnstile | None = None,
-    ) -> None:
-        self.run_id = run_id
-        self._workflow = workflow
-        self._prepared = prepared
-        self._store = store
-        self._turnstile = turnstile if turnstile is not None else Turnstile(run_id)
-        self._started = False
-        self._canceled = False
-        self._value: Any = None
-        self._context: RequestContext | None = None
-        self._answered: dict[str, Suspension] = {}
-        self._leg: Leg | None = None
-        # Where it stands between two legs:
-        self._ended_leg: Leg | None = None
-        self._outcome: Outcome[Any] | Paused | None = None
-        self._past: Past | None = None
-        self._state: RunState | None = None
-        self._seq = 0
+    __slots__ = ()
 
     @overload
     async def start(
@@ -141,11 +75,15 @@ class LocalRun(Generic[I_contra, O_co]):
             DefinitionError: A workflow of processors was given something else than a context.
             AlreadyStarted: It was started before, here or in its store.
         """
-        self._begin(value, state, request_context)
+        self.begin(value, state, request_context)
         steps = 0 if pause else None
         if self._store is not None:
             return await self._claimed(self._store, steps=steps)
-        return await self._continue(steps=steps, first=True)
+        try:
+            leg = self.next_leg(steps=steps, first=True)
+        except DefinitionError as error:
+            return Failed(error, run_id=self.run_id)
+        return await leg.run()
 
     def stream(
         self, value: I_contra, /, *, state: object = None, request_context: Mapping[str, object] | None = None
@@ -153,7 +91,7 @@ class LocalRun(Generic[I_contra, O_co]):
         """Run it and read its events along; see :meth:`interlock.workflows.WorkflowRun.stream`."""
 
         async def opened(buffer: EventBuffer) -> Callable[[], Awaitable[Outcome[Any]]]:
-            self._begin(value, state, request_context)
+            self.begin(value, state, request_context)
             return await self._opened(state, buffer)
 
         return RunStream(opened, self.cancel)
@@ -181,7 +119,7 @@ class LocalRun(Generic[I_contra, O_co]):
             RunBusy: Another process is running it right now.
         """
         wanted = Wanted(step=step, label=label, token=token, index=index)
-        async with self._turnstile:
+        async with self.turnstile:
             await self._answered_by(data, wanted, request_context)
             outcome = await self._continue()
         assert not isinstance(outcome, Paused)
@@ -202,18 +140,18 @@ class LocalRun(Generic[I_contra, O_co]):
         wanted = Wanted(step=step, label=label, token=token, index=index)
 
         async def opened(buffer: EventBuffer) -> Callable[[], Awaitable[Outcome[Any]]]:
-            await self._turnstile.enter()
+            await self.turnstile.enter()
             try:
                 await self._answered_by(data, wanted, request_context)
             except BaseException:
-                self._turnstile.leave()
+                self.turnstile.leave()
                 raise
 
             async def go() -> Outcome[Any]:
                 try:
                     return cast("Outcome[Any]", await self._continue(buffer=buffer))
                 finally:
-                    self._turnstile.leave()
+                    self.turnstile.leave()
 
             return go
 
@@ -225,8 +163,8 @@ class LocalRun(Generic[I_contra, O_co]):
         Raises:
             RunError: It does not stand before a step.
         """
-        async with self._turnstile:
-            if not isinstance(self._outcome, Paused):
+        async with self.turnstile:
+            if not isinstance(self.outcome, Paused):
                 await self._take_paused()
             return await self._continue(steps=1)
 
@@ -236,29 +174,18 @@ class LocalRun(Generic[I_contra, O_co]):
         Raises:
             RunError: There is none.
         """
-        if self._store is not None and not self._started:
+        if self._store is not None and not self.started:
             stored = self._stored(self._store)
             history = await stored.read()
             stored.check_graph(history)
             if history.status == "paused":
                 await stored.claim_recover(history)
-                self._started = True
-                self._take(history, None)
+                self.take(history, None)
                 return
         raise RunError(
             f"run {self.run_id!r} does not stand before a step: start it with pause=True, and take steps as long as "
             "the result is Paused"
         )
-
-    def cancel(self) -> None:
-        """Stop it; the outcome is ``Canceled``. Does nothing once it has ended.
-
-        A run that waits to be resumed ends when it is resumed. (Of a stored one, whoever has the store can ask for
-        the end: ``await store.ask_to_cancel(run_id)``.)
-        """
-        self._canceled = True
-        if self._leg is not None:
-            self._leg.cancel()
 
     async def continue_stored(
         self,
@@ -274,21 +201,11 @@ class LocalRun(Generic[I_contra, O_co]):
             history: What its journal tells, up to the row that claims it for this process.
             request_context: What steps may read; default: what could be recorded.
         """
-        self._started = True
         self._canceled = self._canceled or await store.cancel_asked(self.run_id)
-        self._take(history, request_context)
+        self.take(history, request_context)
         outcome = await self._continue(untouched=history.untouched)
         assert not isinstance(outcome, Paused)
         return outcome
-
-    def _begin(self, value: object, state: object, request_context: Mapping[str, object] | None) -> None:
-        """Check the call, and take in what it says."""
-        if self._started:
-            raise AlreadyStarted(self.run_id)
-        self._value = given_input(self._workflow, value)
-        self._state = self._prepared.state(self._workflow, state)
-        self._context = RequestContext.of(request_context)
-        self._started = True
 
     async def _opened(self, state: object, buffer: EventBuffer) -> Callable[[], Awaitable[Outcome[Any]]]:
         """Claim a run that is read along; gives what runs it."""
@@ -300,12 +217,10 @@ class LocalRun(Generic[I_contra, O_co]):
             try:
                 failed = failed or await self._claim(self._store, buffer)
             except BaseException:
-                self._turnstile.leave()
+                self.turnstile.leave()
                 raise
         else:
-            told: dict[str, Any] = {"workflow": self._workflow.id, "input": self._value, "state": state or {}}
-            Tape(self.run_id, buffer=buffer).note("workflow-start", told)
-            self._seq = 1
+            self.told_to_start(buffer, state)
 
         async def go() -> Outcome[Any]:
             try:
@@ -316,7 +231,7 @@ class LocalRun(Generic[I_contra, O_co]):
                 return outcome
             finally:
                 if entered:
-                    self._turnstile.leave()
+                    self.turnstile.leave()
 
         return go
 
@@ -331,7 +246,7 @@ class LocalRun(Generic[I_contra, O_co]):
                 return Failed(failed, run_id=self.run_id)
             return await self._continue(steps=steps, first=True)
         finally:
-            self._turnstile.leave()
+            self.turnstile.leave()
 
     async def _enter_to_start(self, store: RunStore) -> StorageError | None:
         """Wait until nobody else is about to do something with the run; gives what failed in the store.
@@ -339,39 +254,25 @@ class LocalRun(Generic[I_contra, O_co]):
         Raises:
             AlreadyStarted: There is such a run, so that whoever is in may be in for long.
         """
-        if self._turnstile.busy:
+        if self.turnstile.busy:
             try:
                 exists = await self._stored(store).exists()
             except StorageError as error:
                 return error
             if exists:
                 raise AlreadyStarted(self.run_id)
-        await self._turnstile.enter()
+        await self.turnstile.enter()
         return None
 
     async def _claim(
         self, store: RunStore, buffer: EventBuffer | None = None
     ) -> StorageError | UnrecordableValue | None:
         """Write the run's first row; gives what failed in the store, or of what it was to keep."""
-        stored = self._stored(store)
         try:
-            values = {} if self._state is None else self._state.values
-            self._seq = await stored.begin(self._value, values, self._context, buffer=buffer)
+            await self.written_to_start(self._stored(store), buffer)
         except (StorageError, UnrecordableValue) as error:
             return error
         return None
-
-    def _answer_here(self, data: object, wanted: Wanted, request_context: Mapping[str, object] | None) -> None:
-        """Take in an answer to a run without a store."""
-        if self._outcome is None:
-            raise NothingSuspended(self.run_id, "it has not been started here, and has no store")
-        leg = self._ended_leg
-        waiting = leg.suspensions if leg is not None and isinstance(self._outcome, Suspended | Paused) else ()
-        which, answer = self._answer(waiting, data, wanted, self._outcome.status)
-        self._answered[which.token] = which
-        self._known_past().answer(which.token, answer)
-        if request_context is not None:
-            self._context = RequestContext.of(request_context)
 
     async def _answer_stored(
         self, store: RunStore, data: object, wanted: Wanted, request_context: Mapping[str, object] | None
@@ -381,53 +282,28 @@ class LocalRun(Generic[I_contra, O_co]):
         while True:
             history = await stored.read()
             stored.check_graph(history)
-            self._answered = dict(history.answered)
+            self._answered = history.answered
             if history.status == "running":
                 if wanted.token in history.answered:
                     raise AlreadyResumed(self.run_id, repr(history.answered[wanted.token].path))
                 raise RunBusy(self.run_id)
             waiting = history.suspensions if history.status in ("suspended", "paused") else ()
-            which, answer = self._answer(waiting, data, wanted, history.status)
+            token, answer = self.answer(waiting, data, wanted, history.status)
             try:
-                await stored.claim_resume(history, which.token, answer)
+                await stored.claim_resume(history, token, answer)
             except JournalConflict:
                 continue  # somebody was quicker; what it did shows when the journal is read again
             break
-        self._started = True
-        self._take(history, request_context)
+        self.take(history, request_context)
 
     async def _answered_by(self, data: object, wanted: Wanted, request_context: Mapping[str, object] | None) -> None:
         """Take in an answer; from here on the run can go on."""
-        if self._store is None:
-            self._answer_here(data, wanted, request_context)
-        else:
+        if self._store is not None:
             await self._answer_stored(self._store, data, wanted, request_context)
-
-    def _answer(
-        self, waiting: Sequence[Suspension], data: object, wanted: Wanted, status: str
-    ) -> tuple[Suspension, object]:
-        """Which suspension is meant, and the answer as its step's schema has it."""
-        steps = self._prepared.steps(self._workflow)
-        which = chosen_suspension(self.run_id, wanted, waiting, self._answered, steps, status)
-        step = steps.get(which.path)
-        return which, data if step is None else validate(step.resume_schema, data)
-
-    def _known_past(self) -> Past:
-        """What is known from the legs before."""
-        if self._past is None:
-            self._past = Past(() if self._ended_leg is None else self._ended_leg.entries)
-        return self._past
-
-    def _take(self, history: History, request_context: Mapping[str, object] | None) -> None:
-        """Take in where a stored run stands."""
-        self._value = history.input
-        self._context = RequestContext.of(history.request_context if request_context is None else request_context)
-        state = self._prepared.state(self._workflow, dict(history.state) or None)
-        if state is None and history.deltas:
-            state = RunState()
-        if state is not None:
-            state.restore(history.deltas)
-        self._state, self._past, self._seq = state, history.past(), history.seq
+        elif self.outcome is None:
+            raise NothingSuspended(self.run_id, "it has not been started here, and has no store")
+        else:
+            self.answer_here(data, wanted, request_context)
 
     async def _continue(
         self,
@@ -445,56 +321,11 @@ class LocalRun(Generic[I_contra, O_co]):
             first: Whether it is the first.
             untouched: Whether those before came to nothing, so that it begins as if it were the first.
         """
-        value = self._value
-        phase: Phase | None = value.phase if isinstance(value, HookContext) else None
-        facts = RunFacts(run_id=self.run_id, request_context=self._context)
         try:
-            ops = self._prepared.operations(self._workflow, phase)
+            leg = self.next_leg(steps=steps, buffer=buffer, first=first, untouched=untouched)
         except DefinitionError as error:
             return Failed(error, run_id=self.run_id)
-        writer = None if self._store is None else self._writer(self._store)
-        tape: Tape | None = None
-        if not first or writer is not None or buffer is not None or steps is not None:
-            past = None if first else self._known_past()
-            tape = Tape(self.run_id, seq=self._seq, past=past, writer=writer, buffer=buffer, steps=steps)
-            if past is not None and past.tripwire is not None:
-                facts.latch.trip(past.tripwire)
-        leg = self._leg = Leg(
-            self._workflow, ops, facts, value, phase, self._state, tape, writer, first=first or untouched
-        )
-        if self._canceled:
-            leg.cancel()
-        alone = first and writer is None  # nobody else can be in before a run has started
-        if alone:
-            self._turnstile.busy = True
-        inside = self._turnstile.begin_inside()
-        try:
-            self._outcome = await leg.run() if writer is None else await leg.run_recorded(writer)
-        finally:
-            self._leg = None
-            self._turnstile.end_inside(inside)
-            if alone:
-                self._turnstile.leave()
-        self._ended_leg, self._past, self._state = leg, None, leg.state
-        if tape is not None:
-            self._seq = tape.seq
-        return self._outcome
+        return await leg.run()
 
     def _stored(self, store: RunStore) -> StoredRun:
         return StoredRun(store, self.run_id, self._workflow, self._prepared.form(self._workflow))
-
-    def _writer(self, store: RunStore) -> JournalWriter:
-        """What writes the journal of the leg that begins."""
-
-        def stop() -> None:
-            if self._leg is not None:
-                self._leg.cancel()
-
-        return JournalWriter(
-            store,
-            self.run_id,
-            after=self._seq,
-            form=self._prepared.form(self._workflow),
-            on_cancel=self.cancel,
-            on_error=stop,
-        )

@@ -27,15 +27,18 @@ class Prepared:
 
     Args:
         workflow: The workflow.
+
+    Attributes:
+        stateless: Whether no schema says anything of a state; False as long as nobody has looked.
     """
 
-    __slots__ = ("_form", "_ops", "_rules", "_schema", "_stateless", "_steps")
+    __slots__ = ("_form", "_ops", "_rules", "_schema", "_steps", "stateless")
 
     def __init__(self, workflow: Workflow[Any, Any]) -> None:
         self._ops: dict[Phase | None, tuple[Operation, ...]] = {}
         self._steps: dict[str, Step[Any, Any]] | None = None
         self._schema = workflow.state_schema
-        self._stateless = False
+        self.stateless = False
         self._rules: StateRules | None = None
         self._form: RowForm | None = None
 
@@ -58,13 +61,13 @@ class Prepared:
             pydantic.ValidationError: What was given does not fit a schema.
             DefinitionError: It is no mapping.
         """
-        if self._stateless and given is None:
+        if self.stateless and given is None:
             return None
         schemas = {path: step.state_schema for path, step in self.steps(workflow).items() if is_set(step.state_schema)}
         if is_set(self._schema):
             schemas[workflow.id] = self._schema
         if not schemas and given is None:
-            self._stateless = True
+            self.stateless = True
             return None
         values = given_values(given)
         if not schemas:

@@ -232,7 +232,7 @@ def advance(strand: Strand, result: object = _NOT_BEGUN) -> Awaitable[object] | 
                 result = op.begin(strand) if tape is None else tape.begin(op, strand)
             kind: Any = result.__class__
             if kind is CoroutineType or hasattr(kind, "__await__"):
-                return cast("Awaitable[object]", result)
+                return result  # type: ignore[return-value]  # pyright: ignore[reportReturnType]
             if latch.tripwire is not None:
                 raise AbortSignal(latch.tripwire)
             if tape is None:
@@ -290,11 +290,12 @@ async def drive(strand: Strand, awaitable: Awaitable[object] | None = None) -> N
             continue
         op = ops[strand.index]
         try:
-            result = op.begin(strand)
+            begun = op.begin(strand)
         except BaseException as error:
             fail(strand, op, error)
         # The next is a coroutine again in most chains that wait at all.
-        awaitable = cast("Awaitable[object]", result) if type(result) is CoroutineType else advance(strand, result)
+        kind: object = type(begun)
+        awaitable = begun if kind is CoroutineType else advance(strand, begun)  # type: ignore[assignment]
 
 
 def proceed(strand: Strand, result: object) -> Awaitable[object] | None:

@@ -5,21 +5,47 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Callable
-from contextvars import ContextVar, Token
+from contextvars import ContextVar
 from types import TracebackType
-from typing import Any, Self
+from typing import Self, TypeAlias
 
 import anyio
 
 from interlock.errors import RunError
 from interlock.runtime.join import on_asyncio, soon_on_trio
 
-__all__ = ["Turnstile"]
+__all__ = ["Inside", "Turnstile", "come_out", "go_inside", "turnstile_lock"]
 
-_inside: ContextVar[tuple[Turnstile, ...]] = ContextVar("interlock_turnstiles", default=())
-"""Those that what is running right now is in."""
+Inside: TypeAlias = "tuple[object, Inside] | None"
+"""The legs that what is running right now is part of, from the innermost out, each named by its key."""
 
-_lock = threading.Lock()
+_inside: ContextVar[Inside] = ContextVar("interlock_inside", default=None)
+
+turnstile_lock = threading.Lock()
+"""Held for a few instructions, by whoever looks whether a leg is running and acts on that."""
+
+
+def go_inside(key: object) -> Inside:
+    """Note that what runs from here on in this context is part of a leg; gives what :func:`come_out` is to be given."""
+    inside = (key, _inside.get())
+    _inside.set(inside)
+    return inside
+
+
+def come_out(inside: Inside) -> None:
+    """Take that back."""
+    # In another context (a coroutine that nobody awaits any more is closed in whichever) there is nothing to take back.
+    if inside is not None and _inside.get() is inside:
+        _inside.set(inside[1])
+
+
+def _is_inside(key: object) -> bool:
+    inside = _inside.get()
+    while inside is not None:
+        if inside[0] is key:
+            return True
+        inside = inside[1]
+    return False
 
 
 class Turnstile:
@@ -28,16 +54,20 @@ class Turnstile:
     Args:
         run_id: The run it is for.
         owner: What is kept alive with it.
+        key: What names the leg that is in, for :func:`go_inside`; default: the turnstile.
+        busy: Whether somebody is in from the start.
 
     Attributes:
         busy: Whether somebody is in.
+        key: What names the leg that is in.
     """
 
-    __slots__ = ("__weakref__", "_owner", "_waiting", "busy", "run_id")
+    __slots__ = ("__weakref__", "_owner", "_waiting", "busy", "key", "run_id")
 
-    def __init__(self, run_id: str, owner: object = None) -> None:
+    def __init__(self, run_id: str, owner: object = None, *, key: object = None, busy: bool = False) -> None:
         self.run_id = run_id
-        self.busy = False
+        self.busy = busy
+        self.key = key if key is not None else self
         self._owner = owner
         self._waiting: list[Callable[[], object]] | None = None
 
@@ -52,11 +82,11 @@ class Turnstile:
             RunError: Whoever waits is itself part of what is in, and would wait for ever.
         """
         while True:
-            with _lock:
+            with turnstile_lock:
                 if not self.busy:
                     self.busy = True
                     return
-                if self in _inside.get():
+                if _is_inside(self.key):
                     raise RunError(
                         f"run {self.run_id!r} cannot be started, resumed or continued by one of its own steps"
                     )
@@ -71,20 +101,11 @@ class Turnstile:
 
     def leave(self) -> None:
         """Let the next one in."""
-        with _lock:
+        with turnstile_lock:
             self.busy = False
             waiting, self._waiting = self._waiting, None
         for wake in waiting or ():
             wake()
-
-    def begin_inside(self) -> Token[Any]:
-        """Note that what runs from here on in this context is in."""
-        return _inside.set((*_inside.get(), self))
-
-    def end_inside(self, token: Token[Any]) -> None:
-        """Take that back."""
-        with contextlib.suppress(ValueError):  # it is collected in another context, because nobody awaited it further
-            _inside.reset(token)
 
 
 def _waker(event: anyio.Event) -> Callable[[], object]:

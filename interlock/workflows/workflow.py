@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from interlock.schema import UNSET, schema_name
 from interlock.steps import RetryPolicy, Step, StepContext, SupportsStep
@@ -96,7 +96,8 @@ class Workflow(SupportsStep[I_contra, O_co]):
             store: Where its journal is kept; without one nothing is written.
             engine: What runs it; default: the library's own.
         """
-        return cast("WorkflowRun[I_contra, O_co]", (engine or default_engine()).create_run(self, run_id, store=store))
+        made: WorkflowRun[Any, Any] = (engine or default_engine()).create_run(self, run_id, store=store)
+        return made
 
     def run(
         self,
@@ -116,7 +117,8 @@ class Workflow(SupportsStep[I_contra, O_co]):
         Raises:
             pydantic.ValidationError: The input does not fit the schema. Whatever happens inside is an outcome.
         """
-        return self.create_run().start(value, state=state, request_context=request_context)
+        run: WorkflowRun[Any, Any] = default_engine().create_run(self)
+        return run.start(value, state=state, request_context=request_context)
 
     async def recover(
         self,

@@ -21,14 +21,18 @@ def kept(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[RunStore]:
     opened.close()
 
 
-@pytest.fixture(params=["none", "memory", "sqlite"])
-def maybe(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[RunStore | None]:
+@pytest.fixture(params=["none", "memory"])
+def maybe(request: pytest.FixtureRequest) -> RunStore | None:
     """A store, or none."""
-    if request.param == "none":
-        yield None
-    elif request.param == "memory":
-        yield MemoryRunStore()
-    else:
-        opened = SQLiteRunStore(tmp_path / "runs.db")
-        yield opened
-        opened.close()
+    return None if request.param == "none" else MemoryRunStore()
+
+
+@pytest.fixture(params=["none", "memory", "sqlite"])
+def each(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[RunStore | None]:
+    """A store of each kind, or none."""
+    if request.param != "sqlite":
+        yield None if request.param == "none" else MemoryRunStore()
+        return
+    opened = SQLiteRunStore(tmp_path / "runs.db")
+    yield opened
+    opened.close()

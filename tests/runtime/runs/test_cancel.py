@@ -77,15 +77,15 @@ PLACES: dict[str, Callable[[Scene, str], Any]] = {
 @kinds
 @pytest.mark.parametrize("place", PLACES)
 async def test_behind_a_cancel_no_step_begins_though_none_of_them_ever_waits(
-    place: str, kind: str, maybe: RunStore | None
+    place: str, kind: str, each: RunStore | None
 ) -> None:
     scene = Scene()
-    outcome = await scene.play(PLACES[place](scene, kind), maybe)
+    outcome = await scene.play(PLACES[place](scene, kind), each)
     assert isinstance(outcome, Canceled)
     assert scene.log[-1] == "one", "of two that begin at once either may be the first"
     assert "after" not in scene.log
-    if maybe is not None:
-        (summary,) = await maybe.runs()
+    if each is not None:
+        (summary,) = await each.runs()
         assert summary.status == "canceled"
 
 

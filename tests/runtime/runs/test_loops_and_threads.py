@@ -61,10 +61,10 @@ def in_a_thread(function: Callable[[], Any], backend: str) -> tuple[threading.Th
 
 
 @backends
-async def test_two_answers_from_two_loops_are_taken_one_after_the_other(others: str, maybe: RunStore | None) -> None:
+async def test_two_answers_from_two_loops_are_taken_one_after_the_other(others: str, each: RunStore | None) -> None:
     """Whoever comes second waits, in a loop of its own, until the first has gone as far as it goes."""
     asking = Asking("one", "two")
-    run = asking.workflow.create_run("r", store=maybe)
+    run = asking.workflow.create_run("r", store=each)
     assert isinstance(await run.start(1), Suspended)
     thread, results = in_a_thread(lambda: run.resume("a", step="one"), others)
     with anyio.fail_after(10):
@@ -79,9 +79,9 @@ async def test_two_answers_from_two_loops_are_taken_one_after_the_other(others: 
 
 
 @backends
-async def test_of_two_answers_to_one_step_from_two_loops_one_counts(others: str, maybe: RunStore | None) -> None:
+async def test_of_two_answers_to_one_step_from_two_loops_one_counts(others: str, each: RunStore | None) -> None:
     asking = Asking()
-    run = asking.workflow.create_run("r", store=maybe)
+    run = asking.workflow.create_run("r", store=each)
     assert isinstance(await run.start(1), Suspended)
     thread, results = in_a_thread(lambda: run.resume("theirs"), others)
     with anyio.fail_after(10):
@@ -123,14 +123,14 @@ async def test_a_run_that_another_loop_runs_is_not_started_or_recovered_here(oth
 
 
 @backends
-async def test_a_cancel_from_another_thread_ends_a_run_that_waits(others: str, maybe: RunStore | None) -> None:
+async def test_a_cancel_from_another_thread_ends_a_run_that_waits(others: str, each: RunStore | None) -> None:
     begun = threading.Event()
 
     async def stay(ctx: StepContext[Any]) -> Any:
         begun.set()
         await anyio.sleep_forever()
 
-    run = create_workflow(id="w").then(create_step(stay)).commit().create_run("r", store=maybe)
+    run = create_workflow(id="w").then(create_step(stay)).commit().create_run("r", store=each)
     thread, results = in_a_thread(lambda: run.start(1), others)
     with anyio.fail_after(10):
         assert await anyio.to_thread.run_sync(begun.wait, 10)

@@ -196,3 +196,15 @@ async def test_a_run_that_waits_needs_no_process(start: Start, store: SQLiteRunS
     waiting = await WORKFLOW.recover("r", store=store)
     assert isinstance(waiting, Suspended)
     assert waiting.suspensions[0].payload == "may I?"
+
+
+async def test_each_step_may_be_taken_by_another_process(start: Start, store: SQLiteRunStore) -> None:
+    assert outcome_of(start("pause").ends()) == ["paused", None]
+    assert outcome_of(start("next").ends()) == ["paused", None]
+    assert [row.path for row in await store.read("r") if row.type == "step-result"] == ["first"]
+
+    second = start("next")
+    assert second.hears() == "second"
+    second.is_told_to_go_on()
+    assert outcome_of(second.ends()) == ["paused", None]
+    assert isinstance(await WORKFLOW.create_run("r", store=store).next(), Suspended)

@@ -76,6 +76,10 @@ async def main(*arguments: str) -> None:
         match name:
             case "start":
                 outcome: Any = await run.start(1)
+            case "pause":
+                outcome = await run.start(1, pause=True)
+            case "next":
+                outcome = await run.next()
             case "recover":
                 outcome = await WORKFLOW.recover(run_id, store=store)
             case _:
