@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from interlock.lazy import lazily
 from interlock.messages.chunks import (
     Chunk,
     ChunkBase,
@@ -25,8 +28,6 @@ from interlock.messages.chunks import (
     ToolResult,
     TripwireChunk,
 )
-from interlock.messages.merge import merge
-from interlock.messages.merge_values import merge_values
 from interlock.messages.message import Message, Role, Source
 from interlock.messages.message_list import MessageList
 from interlock.messages.openai_form import prompt_to_openai
@@ -47,6 +48,15 @@ from interlock.messages.prompt import Prompt, PromptMessage, PromptPart, ToolCal
 from interlock.messages.rewriting import EditKind, TextEdit
 from interlock.messages.usage import FinishReason, Usage
 from interlock.messages.views import MessageView
+
+if TYPE_CHECKING:
+    from interlock.messages.merge import merge
+    from interlock.messages.merge_values import merge_values
+else:
+    __getattr__ = lazily(
+        __name__,
+        {"merge": "interlock.messages.merge", "merge_values": "interlock.messages.merge_values"},
+    )
 
 __all__ = [
     "Chunk",

@@ -21,7 +21,6 @@ from typing import Any, ClassVar
 from interlock.messages import Chunk, FinishReason, Message, MessageList, PromptMessage, Source, ToolCall, Usage
 from interlock.models import LanguageModel, ModelRequest, ToolChoice
 from interlock.processors.hook_context import Content, HookContext
-from interlock.processors.merge_prompt import merge_prompts
 from interlock.processors.progress import RunResult, StepResult
 from interlock.processors.seat import RunFacts
 from interlock.processors.stream_context import OutputStreamContext
@@ -163,6 +162,8 @@ class LLMRequestContext(HookContext):
 
     def _merged_field(self, name: str, changed: Mapping[str, Any], prefer: str | None) -> Any:
         if name == "prompt":
+            from interlock.processors.merge_prompt import merge_prompts
+
             return merge_prompts(self.prompt, changed, prefer)
         return super()._merged_field(name, changed, prefer)
 

@@ -16,8 +16,6 @@ from interlock.messages import (
     ToolCall,
     ToolError,
     ToolResult,
-    merge,
-    merge_values,
 )
 from interlock.messages.parts import same_json
 from interlock.models import ModelRequest
@@ -189,6 +187,8 @@ class HookContext:
         Raises:
             MergeConflict: Two branches contradict each other, and none is preferred.
         """
+        from interlock.messages import merge  # much code, which only runs where branches have changed something
+
         merged = self.fork()
         merged.message_list = merge(
             self.message_list, {name: fork.message_list for name, fork in forks.items()}, prefer
@@ -206,6 +206,8 @@ class HookContext:
         return merged
 
     def _merged_field(self, name: str, changed: Mapping[str, Any], prefer: str | None) -> Any:
+        from interlock.messages import merge_values
+
         return merge_values(self._values[name], changed, prefer, f"{name!r} at {self.phase!s}", texts=self.texts)
 
     @classmethod

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar, Self, cast
 
 from interlock.errors import MergeConflict
-from interlock.messages import Chunk, Message, MessageList, ReasoningDelta, Source, TextDelta, merge_values
+from interlock.messages import Chunk, Message, MessageList, ReasoningDelta, Source, TextDelta
 from interlock.processors.hook_context import HookContext
 from interlock.processors.seat import RunFacts, Seat
 from interlock.verdict import Phase
@@ -152,6 +152,8 @@ def _joined_text(
     """The three-way joined text, where every branch made one delta of the same part out of one delta."""
     if len(base) != 1 or not isinstance(base[0], TextDelta | ReasoningDelta):
         return None
+    from interlock.messages import merge_values
+
     origin = base[0]
     texts: dict[str, str] = {}
     for name, out in changed.items():

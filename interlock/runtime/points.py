@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from interlock.errors import InvalidProcessorReturn
 from interlock.messages import MessageList
@@ -12,7 +12,6 @@ from interlock.processors.hook_context import HookContext
 from interlock.processors.returns import allowed_in
 from interlock.processors.seat import RunFacts
 from interlock.runtime.checks import PointChecks, why_stopped
-from interlock.runtime.chunk_path import ChunkPath
 from interlock.runtime.execution import Execution
 from interlock.runtime.lower import Place, lower
 from interlock.runtime.operations.hooks_in import hooks_in
@@ -20,6 +19,9 @@ from interlock.runtime.processor_lists import ProcessorLists
 from interlock.runtime.strand import Operation, Strand, drive
 from interlock.verdict import CheckRecord, Phase
 from interlock.workflows import Plan, StepNode
+
+if TYPE_CHECKING:
+    from interlock.runtime.chunk_path import ChunkPath
 
 __all__ = ["Points"]
 
@@ -55,7 +57,11 @@ class Points:
         self._current: Execution | None = None
         self._last = () if last_in_input_step is None else _as_operations(last_in_input_step)
         plans = lists.plans(Phase.OUTPUT_STREAM)
-        self._path = ChunkPath(plans, self._execution(Phase.OUTPUT_STREAM), messages) if plans else None
+        self._path: ChunkPath | None = None
+        if plans:
+            from interlock.runtime.chunk_path import ChunkPath
+
+            self._path = ChunkPath(plans, self._execution(Phase.OUTPUT_STREAM), messages)
 
     @property
     def chunk_path(self) -> ChunkPath | None:

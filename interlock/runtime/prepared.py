@@ -8,7 +8,6 @@ from typing import Any, cast
 from interlock.errors import DefinitionError
 from interlock.processors.contexts import ProcessorStepSchema
 from interlock.processors.hook_context import HookContext
-from interlock.runtime.chunk_op import ChunkOp
 from interlock.runtime.journal.rows import RowForm
 from interlock.runtime.lower import Place, lower
 from interlock.runtime.run_state import RunState, StateRules
@@ -135,6 +134,8 @@ def _lowered(workflow: Workflow[Any, Any], phase: Phase | None) -> tuple[Operati
     if plan is None:
         return ()
     if phase is Phase.OUTPUT_STREAM:
+        from interlock.runtime.chunk_op import ChunkOp
+
         return (ChunkOp(plan, retry=workflow.retry),)
     try:
         return lower(plan, Place(phase, retry=workflow.retry), given=workflow.input_schema)

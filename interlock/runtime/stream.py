@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AsyncExitStack
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import anyio
 from anyio.abc import TaskGroup
 
 from interlock.errors import InterlockError
 from interlock.messages import Chunk
-from interlock.runtime.agent_run import AgentRun
-from interlock.runtime.loop import run_loop, tripwire_chunk
 from interlock.runtime.result import AgentResult
 from interlock.runtime.watchdog import Watchdog, watchdog
+
+if TYPE_CHECKING:
+    from interlock.runtime.agent_run import AgentRun
 
 __all__ = ["AgentStream"]
 
@@ -38,6 +39,8 @@ class AgentStream:
         self._reader_left: anyio.Event | None = None
 
     async def __aenter__(self) -> Self:
+        from interlock.runtime.loop import run_loop
+
         if self._run is not None:
             raise InterlockError("this stream has been entered already: call agent.stream(…) again")
         group = await self._stack.enter_async_context(anyio.create_task_group())
@@ -108,6 +111,8 @@ class AgentStream:
             self._ended = True
             tripwire = run.facts.latch.tripwire
             if tripwire is not None:
+                from interlock.runtime.loop import tripwire_chunk
+
                 run.end("tripwire")
                 return tripwire_chunk(tripwire, run.facts.run_id)
         run.end("canceled")  # no word where it has ended already

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypedDict, T
 
 from interlock.errors import DefinitionError
 from interlock.steps import RetryPolicy, StepContext, SupportsStep
-from interlock.workflows.check import faults_in
 from interlock.workflows.making import (
     Made,
     Uncommitted,
@@ -332,6 +331,8 @@ class WorkflowBuilder(Uncommitted, Generic[I_contra, Cur_co, O]):
         Raises:
             DefinitionError: With every fault found, not only the first.
         """
+        from interlock.workflows.check import faults_in
+
         links = self._links()
         faults = [fault for link in links for fault in link.faults]
         try:
