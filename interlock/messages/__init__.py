@@ -50,12 +50,12 @@ from interlock.messages.usage import FinishReason, Usage
 from interlock.messages.views import MessageView
 
 if TYPE_CHECKING:
-    from interlock.messages.merge import merge
-    from interlock.messages.merge_values import merge_values
+    from interlock.messages.merging import merge
+    from interlock.messages.merging_values import merge_values
 else:
     __getattr__ = lazily(
         __name__,
-        {"merge": "interlock.messages.merge", "merge_values": "interlock.messages.merge_values"},
+        {"merge": "interlock.messages.merging", "merge_values": "interlock.messages.merging_values"},
     )
 
 __all__ = [

@@ -10,7 +10,7 @@ from interlock.messages.aligning import Alignment, align
 from interlock.messages.composing import changes_since
 from interlock.messages.merge_order import merge_order
 from interlock.messages.merge_text import merge_changes
-from interlock.messages.merge_values import MISSING, merge_values
+from interlock.messages.merging_values import MISSING, merge_values
 from interlock.messages.parts import JSONValue, Part, ReasoningPart, TextPart, same_state, value_fields
 from interlock.messages.rewriting import History, apply_edits
 

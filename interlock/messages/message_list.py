@@ -311,7 +311,7 @@ class MessageList(Sequence[Message]):
         Raises:
             MergeConflict: Two forks contradict each other, and ``prefer`` names neither.
         """
-        from interlock.messages.merge import merge
+        from interlock.messages.merging import merge
 
         return merge(self, forks, prefer)
 

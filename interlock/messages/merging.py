@@ -14,7 +14,7 @@ from typing import Final
 from interlock.errors import MergeConflict
 from interlock.messages.merge_order import merge_order
 from interlock.messages.merge_parts import added_parts, merge_parts
-from interlock.messages.merge_values import merge_values
+from interlock.messages.merging_values import merge_values
 from interlock.messages.message import Envelope, Message
 from interlock.messages.message_list import MessageList
 from interlock.messages.table import Table
