@@ -10,6 +10,8 @@ import pytest
 
 from interlock.messages import Message, MessageList, TextEdit, TextPart, merge
 from interlock.messages.composing import changes_since
+from interlock.messages.merge_text import merge_text
+from interlock.messages.rewriting import Change
 
 RATIO = 9
 """Four times as much may take so many times as long: linear is 4, quadratic 16."""
@@ -74,7 +76,25 @@ def beside_a_change_in_place(n: int) -> Callable[[], object]:
     return lambda: merge(base, {"many": many, "place": fork})
 
 
-@pytest.mark.parametrize("made", [overlapping, one_over_many, beside_a_change_in_place])
+def seams_in_one_word(n: int) -> Callable[[], object]:
+    base = "4111 " + "ab1X" * n
+    places = [(at, at + 1) for at in range(8, 4 * n, 8)]
+    derived = [Change(*place, "4111", "redaction", place, derived=True) for place in places]
+    exact = [Change(0, 4, "#", "redaction", (0, 4))]
+    return lambda: merge_text(base, {"guard": exact, "place": derived}, None, "the text")
+
+
+def words_at_seams(n: int) -> Callable[[], object]:
+    base = "4111 " + "4 b " * n
+    places = [(at, at) for at in range(6, 4 * n, 4)]
+    derived = [Change(*place, "111", "redaction", place, derived=True) for place in places]
+    exact = [Change(0, 4, "#", "redaction", (0, 4))]
+    return lambda: merge_text(base, {"guard": exact, "place": derived}, None, "the text")
+
+
+@pytest.mark.parametrize(
+    "made", [overlapping, one_over_many, beside_a_change_in_place, seams_in_one_word, words_at_seams]
+)
 def test_merging_many_edits_takes_time_that_grows_with_their_number(
     made: Callable[[int], Callable[[], object]],
 ) -> None:
