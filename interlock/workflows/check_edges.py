@@ -28,6 +28,10 @@ __all__ = ["edge_faults"]
 
 _START = "the workflow's input"
 
+_Sound = dict[int, list[tuple[Any, Any]]]
+"""Of loops: what may go in, and what comes out then. One within loops, whose bodies are looked at twice, is asked about
+the same few schemas over and over."""
+
 
 def edge_faults(plan: Plan, input_schema: Any, output_schema: Any) -> list[str]:
     """One sentence for each step that does not take what it would be given, and for blocks without anything in them.
@@ -36,7 +40,7 @@ def edge_faults(plan: Plan, input_schema: Any, output_schema: Any) -> list[str]:
         plan: The workflow's own plan.
         input_schema, output_schema: The workflow's.
     """
-    faults, last = _along(plan.nodes, Flow(input_schema, f"{_START} gives"))
+    faults, last = _along(plan.nodes, Flow(input_schema, f"{_START} gives"), {})
     if not plan.nodes:
         return faults
     given = last.schema
@@ -52,26 +56,26 @@ def edge_faults(plan: Plan, input_schema: Any, output_schema: Any) -> list[str]:
     return faults
 
 
-def _along(nodes: Sequence[Node], flow: Flow) -> tuple[list[str], Flow]:
+def _along(nodes: Sequence[Node], flow: Flow, sound: _Sound) -> tuple[list[str], Flow]:
     """The faults of a chain's edges, and what it gives."""
     faults: list[str] = []
     before: Node | None = None
     for node in nodes:
-        found, flow = _merged(node, before, flow) if isinstance(node, MergeNode) else _through(node, flow)
+        found, flow = _merged(node, before, flow) if isinstance(node, MergeNode) else _through(node, flow, sound)
         faults += found
         before = node
     return faults, flow
 
 
-def _through(node: Node, flow: Flow) -> tuple[list[str], Flow]:
+def _through(node: Node, flow: Flow, sound: _Sound) -> tuple[list[str], Flow]:
     """The faults of what goes into a node, and what that gives."""
     match node:
         case StepNode(step=step):
             return _taken(step.id, step.input_schema, flow), Flow(step.output_schema, f"{step.id!r} gives")
         case NestedNode():
-            return _nested(node, flow)
+            return _nested(node, flow, sound)
         case ParallelNode(id=id_, arms=arms):
-            faults, schemas = _arms(arms, flow)
+            faults, schemas = _arms(arms, flow, sound)
             if not arms:
                 return [f"{id_!r} has no branches"], Flow(UNSET, f"{id_!r} gives")
             keyed = Keyed(schemas, collected=node.on_error == "collect", one=node.join == 1)
@@ -79,18 +83,14 @@ def _through(node: Node, flow: Flow) -> tuple[list[str], Flow]:
         case BranchNode(id=id_, arms=arms, otherwise=otherwise):
             if not arms:
                 return [f"{id_!r} has no arms"], Flow(UNSET, f"{id_!r} gives")
-            faults, schemas = _arms(arms if otherwise is None else (*arms, otherwise), flow)
+            faults, schemas = _arms(arms if otherwise is None else (*arms, otherwise), flow, sound)
             return faults, Flow(Keyed(schemas, one=node.mode == "first"), f"{id_!r} gives")
         case ForeachNode():
-            return _foreach(node, flow)
-        case LoopNode(id=id_, body=body):
-            faults, given = _along(body.nodes, flow)
-            again: list[str] = []
-            if not faults and is_set(given.schema) and given.schema != flow.schema:
-                again, _ = _along(body.nodes, Flow(given.schema, "from its second time on it is given"))
-            return [*faults, *again], replace(given, says=f"{id_!r} gives")
+            return _foreach(node, flow, sound)
+        case LoopNode():
+            return _loop(node, flow, sound)
         case DagNode():
-            return _dag(node, flow)
+            return _dag(node, flow, sound)
         case SleepNode():
             return [], flow
         case MapNode(id=id_, sources=sources):
@@ -113,7 +113,7 @@ def _taken(step_id: str, wanted: Any, flow: Flow) -> list[str]:
     return [f"{step_id!r} takes {schema_name(wanted)} but {flow.says} {schema_name(given)}"]
 
 
-def _nested(node: NestedNode, flow: Flow) -> tuple[list[str], Flow]:
+def _nested(node: NestedNode, flow: Flow, sound: _Sound) -> tuple[list[str], Flow]:
     """A nested workflow; where it has no schemas of its own, what its steps say holds."""
     step, says = node.step, f"{node.id!r} gives"
     faults: list[str] = []
@@ -123,18 +123,18 @@ def _nested(node: NestedNode, flow: Flow) -> tuple[list[str], Flow]:
         inner = Flow(step.input_schema, f"{_START} gives")
         if is_set(step.output_schema):
             return faults, Flow(step.output_schema, says)
-    found, given = _along(node.plan.nodes, inner)
+    found, given = _along(node.plan.nodes, inner, sound)
     if inner is flow and is_set(flow.schema):  # else its own commit() has said it
         faults = [f"inside {node.id!r}: {fault}" for fault in found]
     return faults, Flow(step.output_schema if is_set(step.output_schema) else given.schema, says)
 
 
-def _arms(arms: Sequence[Plan], flow: Flow) -> tuple[list[str], dict[str, Any]]:
+def _arms(arms: Sequence[Plan], flow: Flow, sound: _Sound) -> tuple[list[str], dict[str, Any]]:
     """The faults in the arms of a block, and the schema that each gives."""
     faults: list[str] = []
     schemas: dict[str, Any] = {}
     for arm in arms:
-        found, given = _along(arm.nodes, flow)
+        found, given = _along(arm.nodes, flow, sound)
         faults += found
         schemas[arm.id] = given.plain
     return faults, schemas
@@ -167,19 +167,34 @@ def _merged(node: MergeNode, before: Node | None, flow: Flow) -> tuple[list[str]
     return faults, Flow(schema, says)
 
 
-def _foreach(node: ForeachNode, flow: Flow) -> tuple[list[str], Flow]:
+def _loop(node: LoopNode, flow: Flow, sound: _Sound) -> tuple[list[str], Flow]:
+    """A loop, whose body takes what flows and then what it gave itself."""
+    says = f"{node.id!r} gives"
+    known = sound.setdefault(id(node), [])
+    for taken, made in known:
+        if taken == flow.schema:
+            return [], Flow(made, says)
+    faults, given = _along(node.body.nodes, flow, sound)
+    if not faults and is_set(given.schema) and given.schema != flow.schema:
+        faults, _ = _along(node.body.nodes, Flow(given.schema, "from its second time on it is given"), sound)
+    if not faults:
+        known.append((flow.schema, given.schema))
+    return faults, Flow(given.schema, says)
+
+
+def _foreach(node: ForeachNode, flow: Flow, sound: _Sound) -> tuple[list[str], Flow]:
     says = f"{node.id!r} gives"
     can, item = (False, UNSET) if isinstance(flow.schema, Keyed) else item_of(flow.schema)
     faults: list[str] = []
     if not can:
         given = flow.schema if isinstance(flow.schema, Keyed) else schema_name(flow.schema)
         faults.append(f"{node.id!r} takes a list but {flow.says} {given}: put .map(…) between them")
-    found, each = _along(node.body.nodes, Flow(item, f"each item that {flow.says} is"))
+    found, each = _along(node.body.nodes, Flow(item, f"each item that {flow.says} is"), sound)
     made = either(each.plain, StepError) if node.on_error == "collect" else each.plain
     return faults + found, Flow(list_of(made), says)
 
 
-def _dag(node: DagNode, flow: Flow) -> tuple[list[str], Flow]:
+def _dag(node: DagNode, flow: Flow, sound: _Sound) -> tuple[list[str], Flow]:
     says = f"{node.id!r} gives"
     if not node.items:
         return [f"{node.id!r} has no steps"], Flow(UNSET, says)
@@ -198,7 +213,7 @@ def _dag(node: DagNode, flow: Flow) -> tuple[list[str], Flow]:
         elif needs:
             needed = Keyed({ids[need]: given[need].plain for need in needs}, advice=None)
             entering = Flow(needed, "it needs several steps, which give")
-        found, given[number] = _along(node.items[number].plan.nodes, entering)
+        found, given[number] = _along(node.items[number].plan.nodes, entering, sound)
         faults += found
     if len(node.sinks) == 1:
         return faults, replace(given[node.sinks[0]], says=says)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import pytest
@@ -230,3 +230,15 @@ def test_an_annotation_that_names_nothing_is_told_of(capsys: pytest.CaptureFixtu
     made = create_step(sends)
     assert (made.input_schema, made.output_schema) == (UNSET, UNSET)
     assert "annotations cannot be read" in capsys.readouterr().err
+
+
+async def trickle(ctx: StepContext[int]) -> AsyncIterator[int]:
+    yield ctx.input
+
+
+def test_an_async_generator_function_is_refused_and_told_what_to_do() -> None:
+    makers: list[Callable[[Any], object]] = [create_step, step, lambda one: create_step(one, id="named")]
+    for make in makers:
+        with pytest.raises(DefinitionError, match="'trickle' is an async generator: a step returns once") as caught:
+            make(trickle)
+        assert "ctx.write()" in str(caught.value)

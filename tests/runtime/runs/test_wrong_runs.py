@@ -22,7 +22,7 @@ pytestmark = pytest.mark.anyio
 def ask(ctx: StepContext[Any]) -> Any:
     if ctx.resume_data is None:
         ctx.suspend()
-    context: object = ctx.request_context
+    context = cast("object", ctx.request_context)
     return [ctx.request_context.get("who"), isinstance(context, RequestContext)]
 
 
