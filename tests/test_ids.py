@@ -22,7 +22,7 @@ def test_a_fresh_id_says_what_it_is_of_and_is_never_made_twice() -> None:
 
 
 def test_ids_made_later_sort_later(monkeypatch: pytest.MonkeyPatch) -> None:
-    clock = iter([1.0, 1.0015, 9.5, 1_700_000_000.0, 9_999_999_999.9])
+    clock = iter([10**9, 10**9 + 1_500_000, 9_500_000_000, 1_700_000_000 * 10**9, 9_999_999_999_900_000_000])
     monkeypatch.setattr(ids, "time", SimpleNamespace(time_ns=lambda: next(clock)))
     assert all(earlier < later for earlier, later in pairwise([new_id("run") for _ in range(5)]))
 

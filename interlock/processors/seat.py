@@ -19,8 +19,8 @@ class RunFacts:
 
     Args:
         run_id: Default: a fresh one.
-        agent_id: The agent, or None outside one.
         request_context: The caller's.
+        agent_id: The agent, or None outside one.
         latch: Where the first tripwire is written.
     """
 
@@ -28,10 +28,10 @@ class RunFacts:
 
     def __init__(
         self,
-        *,
         run_id: str | None = None,
-        agent_id: str | None = None,
         request_context: RequestContext | None = None,
+        *,
+        agent_id: str | None = None,
         latch: Latch | None = None,
     ) -> None:
         self.run_id = run_id if run_id is not None else new_id("run")

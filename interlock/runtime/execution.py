@@ -30,10 +30,10 @@ class Execution:
     Args:
         facts: The run.
         phase: The lifecycle phase; None for a typed workflow.
-        states: Processor states of the run, by ``id()`` of the processor.
-        checks: Where processors' verdicts are noted.
         tape: Who is told what happens, and knows what has happened before; None: nobody watches.
         state: The run's state; None: an empty one is made when a step first asks.
+        states: Processor states of the run, by ``id()`` of the processor.
+        checks: Where processors' verdicts are noted.
 
     Attributes:
         entries: What each step did, in the order in which steps started.
@@ -62,11 +62,11 @@ class Execution:
         self,
         facts: RunFacts,
         phase: Phase | None = None,
+        tape: Tape | None = None,
+        state: RunState | None = None,
         *,
         states: dict[int, dict[str, object]] | None = None,
         checks: PointChecks | None = None,
-        tape: Tape | None = None,
-        state: RunState | None = None,
     ) -> None:
         self.facts = facts
         self.latch: Latch = facts.latch

@@ -70,7 +70,6 @@ class Leg:
         execution: Execution,
         value: object,
         writer: JournalWriter | None,
-        *,
         first: bool,
         key: object,
         left: Callable[[Leg, Outcome[Any] | Paused | None], object],

@@ -76,7 +76,7 @@ class RunStream(Generic[O_co]):
     async def __anext__(self) -> Event:
         if not self._entered:
             raise RunError("a run's events are read inside of: async with run.stream(…) as events")
-        event = await self._buffer.next()
+        event = self._buffer.waiting() or await self._buffer.next()
         if event is not None:
             return event
         if self._error is not None:

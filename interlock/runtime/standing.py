@@ -211,7 +211,7 @@ class Standing:
         value, store = self._value, self._store
         phase = value.phase if isinstance(value, HookContext) else None
         ops = self._prepared.operations(self._workflow, phase)
-        facts = RunFacts(run_id=self.run_id, request_context=self._context)
+        facts = RunFacts(self.run_id, self._context)
         writer = None if store is None else self._writer(store)
         tape: Tape | None = None
         if not first or store is not None or buffer is not None or steps is not None:
@@ -223,12 +223,12 @@ class Standing:
         leg = Leg(
             self._workflow,
             ops,
-            Execution(facts, phase, tape=tape, state=self._state),
+            Execution(facts, phase, tape, self._state),
             value,
             writer,
-            first=first or untouched,
-            key=key,
-            left=self.left,
+            first or untouched,
+            key,
+            self.left,
         )
         self._leg = leg
         self._alone = first and store is None  # nobody else can be in before the run has started

@@ -28,9 +28,9 @@ EventType = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Event:
-    """One thing that happened in a run.
+    """One thing that happened in a run. (Not frozen: making one would take three times as long.)
 
     What ``data`` holds, by ``type``:
 

@@ -44,12 +44,13 @@ class EventBuffer:
 
     def add(self, event: Event) -> None:
         """Take an event."""
-        if self.dropping and event.type != "workflow-finish":
-            return
-        if event.type == "step-output" and len(self._events) >= MOST:
+        if self.dropping:
+            if event.type != "workflow-finish":
+                return
+        elif event.type == "step-output" and len(self._events) >= MOST:
             self._dropped += 1
             return
-        if self._dropped and not self.dropping:
+        elif self._dropped:
             data = {**event.data, "dropped": self._dropped}
             event = Event(event.seq, event.type, event.run_id, event.time, event.path, event.at, data)
             self._dropped = 0
@@ -74,6 +75,15 @@ class EventBuffer:
             self._events.append(last)
         self._made_room()
 
+    def waiting(self) -> Event | None:
+        """The next event, where one waits to be read."""
+        if not self._events:
+            return None
+        event = self._events.popleft()
+        if self._taken is not None and len(self._events) <= ROOM // 2:
+            self._made_room()
+        return event
+
     async def next(self) -> Event | None:
         """The next event; None when there are no more."""
         while not self._events:
@@ -82,10 +92,7 @@ class EventBuffer:
             if self._arrived is None:
                 self._arrived = anyio.Event()
             await self._arrived.wait()
-        event = self._events.popleft()
-        if self._taken is not None and len(self._events) <= ROOM // 2:
-            self._made_room()
-        return event
+        return self.waiting()
 
     async def room(self) -> None:
         """Wait until there is room."""

@@ -82,7 +82,11 @@ class Tape:
         if self._finished:  # of somebody who was left behind, such as a thread
             return
         event = Event(self.seq + 1, kind, self._run_id, time(), path, at, data)
-        self._tell(event, None if self._writer is None else self._writer.row(event))
+        if self._writer is not None:
+            self._writer.add(self._writer.row(event))
+        self.seq = event.seq
+        if self._buffer is not None:
+            self._buffer.add(event)
 
     def _tell(self, event: Event, row: JournalRow | None) -> None:
         if self._writer is not None and row is not None:
