@@ -47,12 +47,24 @@ def without_letters(text: str, lost: str) -> str:
     return "".join(c for c in text if not c.isalnum() or gone.isdisjoint(_folded(c)))
 
 
+def _spans(text: str) -> list[Range]:
+    """Where the words lie. An accent or a vowel sign of its own, which ``\\w`` leaves out, does not part a word."""
+    spans: list[Range] = []
+    for found in _WORD.finditer(text):
+        start, end = found.span()
+        if spans and all(unicodedata.category(sign)[0] == "M" for sign in text[spans[-1][1] : start]):
+            spans[-1] = (spans[-1][0], end)
+        else:
+            spans.append((start, end))
+    return spans
+
+
 class WordsOf:
     """The words of a text, to be asked for by range."""
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self._spans = [found.span() for found in _WORD.finditer(text)]
+        self._spans = _spans(text)
         self._starts = [start for start, _ in self._spans]
         self._whole: dict[int, str] = {}
 

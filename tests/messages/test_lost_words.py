@@ -137,6 +137,16 @@ def test_lost_words_go_however_they_are_written_and_wherever_they_stand() -> Non
     assert WordsOf("hunter2abcd").lost([(0, 11)]).out_of("ABCD, hunter, 2") == ", , 2"
 
 
+@pytest.mark.parametrize(
+    ("word", "again"),
+    [("Re\u0301my", "RE\u0301MY"), ("Re\u0301my", "R\u00e9my"), ("\u0939\u093f\u0928\u094d\u0926\u0940",) * 2],
+)
+def test_a_sign_of_its_own_does_not_part_a_word(word: str, again: str) -> None:
+    lost = WordsOf(f"of {word} now").lost([(3, 3 + len(word))])
+    assert "now" in lost.out_of(f"now {again}")
+    assert fold(word)[:3] not in fold(lost.out_of(f"now {again}"))
+
+
 def test_a_word_that_comes_together_when_another_is_taken_out_goes_too() -> None:
     assert LostWords(["4111"]).out_of("a41411111b") == "ab"
     assert LostWords(["4111"]).out_of("41" * 9 + "11" * 9) == ""
