@@ -143,6 +143,38 @@ async def test_a_signal_in_the_clean_up_beside_a_bail_or_an_abort_does_not_repla
 
 
 @stored
+@pytest.mark.parametrize("place", ["parallel", "any", "foreach", "dag"])
+async def test_a_failure_in_the_clean_up_beside_a_bail_that_was_swallowed_is_ignored(place: str, stored: bool) -> None:
+    """The one that bailed goes on, and is stopped with the others; of these one fails at that."""
+
+    async def bails(ctx: StepContext[Any]) -> Any:
+        await turns(3)
+        with suppress(BaseException):
+            ctx.bail("first")
+        await anyio.sleep_forever()
+
+    async def breaks(ctx: StepContext[Any]) -> Any:
+        try:
+            await anyio.sleep_forever()
+        finally:
+            raise OSError("broken at its end")
+
+    async def either(ctx: StepContext[Any]) -> Any:
+        return await (bails if ctx.input == "bails" else breaks)(ctx)
+
+    steps = [create_step(breaks), create_step(bails), create_step(breaks, id="breaks-too")]
+    builders: dict[str, Callable[[], Any]] = {
+        "parallel": lambda: flow().parallel(steps),
+        "any": lambda: flow().parallel(steps, join="any"),
+        "dag": lambda: flow().dag({one: [] for one in steps}),
+        "foreach": lambda: flow().map(lambda ctx: ["x", "bails", "y"]).foreach(create_step(either), concurrency=3),
+    }
+    with anyio.fail_after(5):
+        outcome = await run_of(builders[place](), stored).start(1)
+    assert completed(outcome) == "first"
+
+
+@stored
 @pytest.mark.parametrize("first", SIGNALS)
 @pytest.mark.parametrize("second", SIGNALS)
 async def test_of_two_signals_of_a_step_the_first_counts(first: str, second: str, stored: bool) -> None:

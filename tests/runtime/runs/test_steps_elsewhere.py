@@ -53,6 +53,8 @@ async def test_each_step_is_taken_by_another_object(engines: str, kept: RunStore
     assert completed(outcome) == 3
     assert outcome.state == {"zero": 0, "one": "ann", "two": "ann", "three": "ann"}
     assert log == ["one", "two", "three"]
+    claims = [row.type for row in await kept.read("r") if row.type == "workflow-recover"]
+    assert len(claims) == 3, "whoever takes a step claims the run first"
     with pytest.raises(RunError, match="does not stand before a step"):
         await run(three(log)).next()
 
@@ -96,6 +98,7 @@ async def test_of_two_engines_that_take_the_next_step_at_once_one_does(kept: Run
         async with anyio.create_task_group() as group:
             for _ in range(2):
                 group.start_soon(take, three(log).create_run("r", store=kept, engine=LocalEngine()))
+    assert not any(isinstance(one, Failed) for one in ended), "whoever is too late has begun nothing"
     kinds = sorted("taken" if isinstance(one, Paused) else "refused" for one in ended)
     assert kinds in (["refused", "taken"], ["taken", "taken"])
     assert log == (["one", "two"] if kinds == ["taken", "taken"] else ["one"])
