@@ -8,6 +8,7 @@
     │   ├── StepFailed             a step, hook, map or condition raised
     │   ├── InvalidProcessorReturn a hook or step gave back what its phase does not take
     │   ├── MergeConflict          two branches changed one thing differently
+    │   ├── StateConflict          two steps wrote one key of the run's state at the same time
     │   ├── AlreadyStarted         one run was started twice
     │   ├── AlreadyResumed         what a resume would answer has been answered
     │   ├── NothingSuspended       a resume names nothing that waits
@@ -49,6 +50,7 @@ __all__ = [
     "RecordedError",
     "RunBusy",
     "RunError",
+    "StateConflict",
     "StepFailed",
     "StorageError",
     "ToolError",
@@ -109,6 +111,26 @@ class StepFailed(RunError):
         said = cause.text if isinstance(cause, RecordedError) else f"{type(cause).__name__}: {cause}"
         super().__init__(f"{where} failed{tried}: {said}")
         self.__cause__ = cause
+
+
+class StateConflict(RunError):
+    """Two steps wrote one key of the run's state at the same time, and the key has no reducer.
+
+    It fails the run wherever it happens: no block collects it, and no step is tried again because of it.
+
+    Args:
+        key: The key.
+        steps: Both steps, by path: the one that wrote first, and the one that may not.
+    """
+
+    def __init__(self, key: str, steps: tuple[str, str]) -> None:
+        self.key = key
+        self.steps = steps
+        first, second = steps
+        super().__init__(
+            f"{first!r} and {second!r} wrote {key!r} of the run's state at the same time: give the key a reducer in "
+            "the state_schema (Annotated[list[str], append]), or let one run after the other"
+        )
 
 
 class InvalidProcessorReturn(RunError):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol, cast
 
-from interlock.errors import RunError
+from interlock.errors import StateConflict
 from interlock.schema import UNSET, is_set
 from interlock.steps import Step, Turn
 
@@ -103,7 +103,7 @@ class RunState:
             The keys that changed, with their new values.
 
         Raises:
-            RunError: A step that ran at the same time wrote the same key, and the key has no reducer.
+            StateConflict: A step that ran at the same time wrote the same key, and the key has no reducer.
             pydantic.ValidationError: A value does not fit the schema.
         """
         claimed = [name for name, _ in deltas if self._rules is None or not self._rules.has_reducer(name)]
@@ -152,7 +152,7 @@ class RunState:
             settled: What it stands in that has ended as a whole: nothing in there is at odds with anything else there.
 
         Raises:
-            RunError: A step that runs at the same time has written the same key since, and the key has no reducer.
+            StateConflict: A step that runs at the same time has written the same key since, and the key has no reducer.
         """
         for name, _ in deltas:
             if self._rules is None or not self._rules.has_reducer(name):
@@ -169,10 +169,7 @@ class RunState:
         past = other.notes is not None and other.notes.stale  # it belongs to an attempt that was over before
         past = past or (settled is not None and settled is other_settled)
         if other is not turn and not past and self._at_once(site, turn.at, place, other.at):
-            raise RunError(
-                f"{other.op.path!r} and {turn.op.path!r} wrote {name!r} of the run's state at the same time: give the "
-                "key a reducer in the state_schema (Annotated[list[str], append]), or let one run after the other"
-            )
+            raise StateConflict(name, (other.op.path, turn.op.path))
 
     def _at_once(self, one: Site, one_at: tuple[int, ...], other: Site, other_at: tuple[int, ...]) -> bool:
         """Whether two turns of steps may run at once: whether a block around both has them in different arms."""

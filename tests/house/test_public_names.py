@@ -58,6 +58,7 @@ NAMES: dict[str, tuple[str, ...]] = {
         "RecordedError",
         "RunBusy",
         "RunError",
+        "StateConflict",
         "StepFailed",
         "StorageError",
         "ToolError",

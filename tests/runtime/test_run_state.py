@@ -11,6 +11,7 @@ import pytest
 from typing_extensions import TypedDict
 
 from interlock import Completed, Failed, StepContext, create_step, create_workflow
+from interlock.errors import StateConflict
 from interlock.runtime import MemoryRunStore
 from interlock.steps import RetryPolicy
 from interlock.workflows import Suspended, WorkflowBuilder, append
@@ -191,6 +192,48 @@ async def test_a_step_that_failed_to_write_is_at_odds_with_nobody() -> None:
     outcome = await flow().parallel(block).commit().run(1)
     assert isinstance(outcome, Completed), outcome
     assert outcome.state == {"last": "other"}
+
+
+@pytest.mark.parametrize("block", ["collect", "wait_all", "any", "foreach", "dag", "nested", "retried block"])
+@pytest.mark.parametrize("stored", [False, True])
+async def test_a_conflict_fails_the_run_whatever_collects_failures_or_tries_again(block: str, stored: bool) -> None:
+    calls = 0
+
+    def again(ctx: StepContext[Any]) -> None:
+        nonlocal calls
+        calls += 1
+        ctx.set_state(last=f"call {calls}")
+
+    policy = RetryPolicy(attempts=5)
+    first, second = (create_step(again, id=name, retry=policy) for name in ("first", "second"))
+    builder: Any = flow()
+    match block:
+        case "foreach":
+            builder = builder.foreach(first, concurrency=2, on_error="collect")
+        case "dag":
+            builder = builder.dag({first: [], second: []})
+        case "nested":
+            inner: Any = create_workflow(id="inner").parallel([first, second], on_error="collect").commit()
+            builder = builder.parallel([inner, writes("other")], on_error="collect")
+        case "retried block":
+            whole: Any = (
+                create_workflow(id="inner", retry=policy).parallel([first, second], on_error="collect").commit()
+            )
+            builder = builder.then(whole)
+        case "any":
+            waits = create_step(lambda _: anyio.sleep_forever(), id="waits")
+            builder = builder.parallel([first, second, waits], join=2, on_error="collect")
+        case _:
+            builder = builder.parallel([first, second], on_error=block)
+    run = builder.commit().create_run(store=MemoryRunStore() if stored else None)
+    outcome = await run.start([1, 2])
+    assert isinstance(outcome, Failed), outcome
+    assert isinstance(outcome.error, StateConflict), outcome.error
+    assert outcome.error.key == "last"
+    assert {step.rpartition("/")[2] for step in outcome.error.steps} == {"first", "second"} - (
+        {"second"} if block == "foreach" else set()
+    )
+    assert calls == 2
 
 
 @pytest.mark.parametrize("stored", [False, True])

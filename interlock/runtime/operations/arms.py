@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import suppress
 from typing import Any, NoReturn, cast
 
-from interlock.errors import RunError
+from interlock.errors import RunError, StateConflict
 from interlock.runtime.join import join
 from interlock.runtime.strand import Strand, abandon, advance, close, drive
 from interlock.verdict import AbortSignal, BailSignal, HaltSignal, PauseSignal, Signal, SuspendSignal
@@ -71,7 +71,7 @@ class Gathering:
             ended_at: When that was, where it was before this process; of equal ones the first to be told was.
 
         Raises:
-            Exception: The arm's error, where that is to stop the others.
+            Exception: The arm's error, where that is to stop the others, as a conflict always is.
         """
         if error is None:
             if not self.enough:  # one that ends in the same moment as the last that was wanted comes too late
@@ -79,6 +79,8 @@ class Gathering:
             return
         self.failures[index] = error
         self._ended[index] = ended_at
+        if isinstance(error, StateConflict):
+            raise error
         if self._on_error == "fail_fast" and self._lost:
             raise error
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Protocol, cast
 
 import anyio
 
-from interlock.errors import StepFailed
+from interlock.errors import StateConflict, StepFailed
 from interlock.runtime.entry import Entry
 from interlock.runtime.strand import Operation, Strand, close, is_awaitable
 from interlock.steps import RetryPolicy, Step
@@ -145,6 +145,8 @@ class AttemptsOp(Operation):
         signal = _signal(strand)
         if signal is not None:
             raise signal
+        if isinstance(error, StateConflict):
+            raise error
         attempt = strand.entry.noted().attempts
         cause = error.__cause__ if isinstance(error, StepFailed) and isinstance(error.__cause__, Exception) else error
         if self._retry is None or not self._retry.allows(attempt, cause):

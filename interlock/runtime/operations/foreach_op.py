@@ -27,7 +27,10 @@ __all__ = ["ForeachOp"]
 
 
 class ForeachOp(Operation):
-    """A sliding window over a list: as many items as may run at once are begun, and each that ends begins the next."""
+    """A sliding window over a list: as many items as may run at once are begun, and each that ends begins the next.
+
+    One that halts makes room for the next, unless they go one by one: then those behind it may count on its end.
+    """
 
     __slots__ = ("_concurrency", "_on_error", "body", "body_id")
     kind: str = "foreach"
@@ -66,8 +69,8 @@ class ForeachOp(Operation):
             raise RunError(f"{self.path!r}: concurrency must be a whole number, at least 1, not {width!r}")
         if width == 1 and not isinstance(self._concurrency, int):
             strand.execution.state.in_turn(self.body[0].site[-1][0], strand.at)
-        window = _Window(self, strand)
-        waiting = window.start(width)
+        window = _Window(self, strand, width)
+        waiting = window.start()
         if not waiting:
             return window.given()
         strand.note = [one for _, one in waiting]
@@ -95,12 +98,25 @@ class ForeachOp(Operation):
 class _Window:
     """One time round of a list."""
 
-    __slots__ = ("_at", "_done", "_gathering", "_halted", "_items", "_op", "_outputs", "_strand", "_tape", "_total")
+    __slots__ = (
+        "_at",
+        "_done",
+        "_gathering",
+        "_halted",
+        "_items",
+        "_op",
+        "_outputs",
+        "_strand",
+        "_tape",
+        "_total",
+        "_width",
+    )
 
-    def __init__(self, op: ForeachOp, strand: Strand) -> None:
+    def __init__(self, op: ForeachOp, strand: Strand, width: int) -> None:
         items: list[Any] = strand.value
         self._op = op
         self._strand = strand
+        self._width = width
         self._at = strand.at
         self._items: Iterator[tuple[int, Any]] = iter(enumerate(items))
         self._total = len(items)
@@ -110,7 +126,7 @@ class _Window:
         self._done = 0
         self._tape = strand.execution.tape
 
-    def start(self, width: int) -> list[tuple[int, Waiting]]:
+    def start(self) -> list[tuple[int, Waiting]]:
         """Begin items inline until so many wait, or there are no more."""
         waiting: list[tuple[int, Waiting]] = []
         one = self._one()
@@ -121,6 +137,8 @@ class _Window:
                     awaitable = advance(one)
                 except HaltSignal:
                     self._halted.append(one)
+                    if self._width == 1:
+                        break
                     one = self._one()
                 except Exception as error:
                     self._failed(index, one, error)
@@ -129,7 +147,7 @@ class _Window:
                         self._ended(index, one)
                         continue
                     waiting.append((index, (one, awaitable)))
-                    if len(waiting) == width:
+                    if len(waiting) == self._width:
                         break
                     one = self._one()
         except BaseException:
@@ -159,6 +177,9 @@ class _Window:
                     self._tell(one)
             except HaltSignal:
                 self._halted.append(one)
+                if self._width == 1:
+                    stop_if_stopped(self._strand)
+                    return
                 one = self._one()
             except Exception as error:
                 self._failed(index, one, error)
@@ -169,6 +190,8 @@ class _Window:
                     awaitable = advance(one)
                 except HaltSignal:
                     self._halted.append(one)
+                    if self._width == 1:
+                        return
                     one = self._one()
                 except Exception as error:
                     self._failed(index, one, error)

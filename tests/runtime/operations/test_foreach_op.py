@@ -190,7 +190,7 @@ async def test_items_that_fail_inline_behind_one_that_waited_are_counted_once() 
     assert [str(one.error.__cause__) for one in output if isinstance(one, StepError)] == ["item 1", "item 3", "item 5"]
 
 
-@pytest.mark.parametrize("width", [1, 3])
+@pytest.mark.parametrize("width", [2, 3])
 @pytest.mark.parametrize("waits", [None, 1])
 @pytest.mark.parametrize("order", [[0, 1, 2], [2, 0, 1], [1, 2, 0]])
 async def test_items_that_wait_are_resumed_by_their_index_in_any_order(
@@ -218,12 +218,38 @@ async def test_an_item_that_waits_does_not_keep_others_from_their_ends() -> None
             ctx.suspend()
         return ctx.input
 
-    run = flow().foreach(body(work)).commit().create_run()
+    run = flow().foreach(body(work), concurrency=2).commit().create_run()
     outcome = await run.start([0, 1, 2])
     assert isinstance(outcome, Suspended)
     assert [one.status for one in outcome.steps if one.path == "item"] == ["success", "suspended", "success"]
     assert completed(await run.resume("go on")) == [0, 1, 2]
     assert calls == [0, 1, 2, 1], "what has ended does not run again"
+
+
+@pytest.mark.parametrize("waits", [None, 1])
+@pytest.mark.parametrize("asked", [False, True])
+async def test_where_items_go_one_by_one_those_behind_one_that_waits_do_not_begin(
+    waits: int | None, asked: bool
+) -> None:
+    begun: list[int] = []
+
+    async def later(ctx: StepContext[Any]) -> Any:
+        begun.append(ctx.input)
+        await turns(waits or 0)
+        return ctx.input if ctx.input != 1 else ctx.resume_data or ctx.suspend()
+
+    def now(ctx: StepContext[Any]) -> Any:
+        begun.append(ctx.input)
+        return ctx.input if ctx.input != 1 else ctx.resume_data or ctx.suspend()
+
+    one_by_one: Any = {"concurrency": lambda ctx: 1} if asked else {}  # pyright: ignore[reportUnknownLambdaType]
+    run = flow().foreach(body(now if waits is None else later), **one_by_one).commit().create_run()
+    outcome = await run.start([0, 1, 2, 3])
+    assert isinstance(outcome, Suspended)
+    assert [one.index for one in outcome.suspensions] == [1]
+    assert begun == [0, 1]
+    assert completed(await run.resume("go on")) == [0, "go on", 2, 3]
+    assert begun == [0, 1, 1, 2, 3]
 
 
 @pytest.mark.parametrize("width", [1, 2])
