@@ -104,15 +104,16 @@ class Standing:
             return self._turnstile
 
     def cancel(self) -> None:
-        """Stop it; the outcome is ``Canceled``. Does nothing once it has ended.
+        """Stop it, whichever object runs it in this process; it ends as ``Canceled``. Does nothing once it has ended.
 
         A run that waits to be resumed ends when it is resumed. (Of a stored one, whoever has the store can ask for
         the end: ``await store.ask_to_cancel(run_id)``.)
         """
         self._canceled = True
-        leg = self._leg
-        if leg is not None:
-            leg.cancel()
+        leg, turnstile = self._leg, self._turnstile
+        stop = leg.cancel if leg is not None else turnstile.stop if turnstile is not None else None
+        if stop is not None:
+            stop()
 
     def begin(self, value: object, state: object, request_context: Mapping[str, object] | None) -> None:
         """Check a call that starts the run, and take in what it says.
@@ -219,7 +220,8 @@ class Standing:
             tape = Tape(self.run_id, seq=self._seq, past=past, writer=writer, buffer=buffer, steps=steps)
             if past is not None and past.tripwire is not None:
                 facts.latch.trip(past.tripwire)
-        key = self if store is None else self._turnstile
+        turnstile = self._turnstile
+        key = self if store is None else turnstile
         leg = Leg(
             self._workflow,
             ops,
@@ -231,6 +233,8 @@ class Standing:
             self.left,
         )
         self._leg = leg
+        if turnstile is not None:
+            turnstile.stop = leg.cancel
         self._alone = first and store is None  # nobody else can be in before the run has started
         if self._canceled:
             leg.cancel()
@@ -248,10 +252,12 @@ class Standing:
                 execution.entries = []
         with turnstile_lock:
             self._leg = None
-            turnstile = self._turnstile if self._alone else None
-            self._alone = False
-        if turnstile is not None:  # somebody waits
-            turnstile.leave()
+            turnstile = self._turnstile
+        if turnstile is not None:
+            turnstile.stop = None
+            if self._alone:  # somebody waits
+                turnstile.leave()
+        self._alone = False
 
     def _writer(self, store: RunStore) -> JournalWriter:
         """What writes the journal of the leg that begins."""

@@ -60,14 +60,16 @@ class Turnstile:
     Attributes:
         busy: Whether somebody is in.
         key: What names the leg that is in.
+        stop: What cancels it; None where nobody is in, or nobody knows how.
     """
 
-    __slots__ = ("__weakref__", "_owner", "_waiting", "busy", "key", "run_id")
+    __slots__ = ("__weakref__", "_owner", "_waiting", "busy", "key", "run_id", "stop")
 
     def __init__(self, run_id: str, owner: object = None, *, key: object = None, busy: bool = False) -> None:
         self.run_id = run_id
         self.busy = busy
         self.key = key if key is not None else self
+        self.stop: Callable[[], object] | None = None
         self._owner = owner
         self._waiting: list[Callable[[], object]] | None = None
 

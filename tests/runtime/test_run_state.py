@@ -221,7 +221,7 @@ async def test_a_conflict_fails_the_run_whatever_collects_failures_or_tries_agai
             )
             builder = builder.then(whole)
         case "any":
-            waits = create_step(lambda _: anyio.sleep_forever(), id="waits")
+            waits: Any = create_step(lambda _: anyio.sleep_forever(), id="waits")
             builder = builder.parallel([first, second, waits], join=2, on_error="collect")
         case _:
             builder = builder.parallel([first, second], on_error=block)

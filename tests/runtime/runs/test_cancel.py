@@ -196,3 +196,24 @@ async def test_a_tripwire_before_the_cancel_stands() -> None:
 
     run = create_workflow(id="w").then(create_step(both)).commit().create_run(store=MemoryRunStore())
     assert (await run.start(1)).status == "tripwire"
+
+
+async def test_another_object_of_a_stored_run_cancels_it_too() -> None:
+    store, begun = MemoryRunStore(), anyio.Event()
+
+    async def works(ctx: StepContext[Any]) -> None:
+        begun.set()
+        await anyio.sleep_forever()
+
+    workflow = create_workflow(id="w").then(create_step(works)).commit()
+    outcomes: list[Any] = []
+
+    async def start() -> None:
+        outcomes.append(await workflow.create_run("r", store=store).start(1))
+
+    with anyio.fail_after(5):
+        async with anyio.create_task_group() as group:
+            group.start_soon(start)
+            await begun.wait()
+            workflow.create_run("r", store=store).cancel()
+    assert isinstance(outcomes[0], Canceled)
