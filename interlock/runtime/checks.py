@@ -25,12 +25,11 @@ class Asked(Protocol):
 class PointChecks:
     """The verdicts of one point of a run, at one time it ran."""
 
-    __slots__ = ("_records", "_taken", "step_number")
+    __slots__ = ("_records", "step_number")
 
     def __init__(self, step_number: int | None = None) -> None:
         self.step_number = step_number
         self._records: dict[tuple[int, ...], CheckRecord] = {}
-        self._taken: list[CheckRecord] = []
 
     def note(
         self,
@@ -81,13 +80,9 @@ class PointChecks:
             if one.order not in self._records:
                 self.note(one, "not-checked", reason=why)
 
-    def take(self, checks: Iterable[CheckRecord]) -> None:
-        """Take in what was decided elsewhere: by the guards of an agent that is a step."""
-        self._taken += checks
-
     def records(self) -> list[CheckRecord]:
-        """All verdicts, in list order; then those that were taken in."""
-        return [*(self._records[order] for order in sorted(self._records)), *self._taken]
+        """All verdicts, in list order."""
+        return [self._records[order] for order in sorted(self._records)]
 
 
 def why_stopped(tripwire: Tripwire | None, error: BaseException | None) -> str:

@@ -45,6 +45,7 @@ class Execution:
 
     __slots__ = (
         "_checks",
+        "_steps_check",
         "entries",
         "facts",
         "joins",
@@ -74,7 +75,11 @@ class Execution:
         self.states = states if states is not None else {}
         self._checks = checks
         self.tape = tape
-        self.entries: list[Entry] = [] if tape is None else tape.entries_before()
+        self._steps_check = False  # whether steps have guards of their own, in this leg or one before
+        self.entries: list[Entry] = []
+        if tape is not None:
+            self.entries = tape.entries_before()
+            self._steps_check = any(entry.notes is not None and entry.notes.checks for entry in self.entries)
         self.joins = 0
         self.waiting = False
         self.suspensions: list[Suspension] = []
@@ -118,8 +123,11 @@ class Execution:
 
     @property
     def known_checks(self) -> list[CheckRecord]:
-        """The verdicts so far, in list order."""
-        return [] if self._checks is None else self._checks.records()
+        """The verdicts so far, in list order; then those of the guards that steps have of their own."""
+        found = [] if self._checks is None else self._checks.records()
+        if self._steps_check:
+            found += [check for entry in self.entries if entry.notes is not None for check in entry.notes.checks]
+        return found
 
     def state_view(self, turn: Turn) -> Any:
         """The run's state, as the step's schema has it."""
@@ -156,7 +164,8 @@ class Execution:
 
     def checked(self, turn: Turn, checks: Sequence[CheckRecord]) -> None:
         """A step had guards of its own, which decided this."""
-        self.checks.take([replace(check, path=f"{turn.op.path}/{check.path}") for check in checks])
+        self._steps_check = True
+        turn.noted().checks += [replace(check, path=f"{turn.op.path}/{check.path}") for check in checks]
 
     def suspend(self, turn: Turn, signal: SuspendSignal) -> None:
         """Note that a step waits to be resumed."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any
 from weakref import WeakValueDictionary, ref
 
 from interlock.errors import DefinitionError, JournalConflict, RunBusy
@@ -32,14 +32,11 @@ class LocalEngine:
         """A run that has not started, or that the store has."""
         if run_id is None:
             run_id = new_id("run")
-        elif not isinstance(cast("object", run_id), str) or not run_id:
-            raise DefinitionError(f"a run's id is a text, and not an empty one: {run_id!r}", subject="run_id")
+        else:
+            _check_id(run_id)
         if store is None:
             return LocalRun(workflow, run_id, self._of(workflow))
-        if not isinstance(cast("object", store), RunStore):
-            raise DefinitionError(
-                f'a store of runs is wanted, such as SQLiteRunStore("runs.db"), not {store!r}', subject="store"
-            )
+        _check_store(store)
         return LocalRun(workflow, run_id, self._of(workflow), store=store, turnstile=self._turnstile(store, run_id))
 
     async def recover(
@@ -52,6 +49,8 @@ class LocalEngine:
         request_context: Mapping[str, object] | None = None,
     ) -> Outcome[Any]:
         """Go on with a stored run that did not come to its end; see :meth:`Workflow.recover`."""
+        _check_store(store)
+        _check_id(run_id)
         turnstile = self._turnstile(store, run_id)
         if turnstile.busy:
             raise RunBusy(run_id)
@@ -90,7 +89,10 @@ class LocalEngine:
         """Run a stored run anew from one of its steps on; see :meth:`Workflow.time_travel`."""
         from interlock.runtime.journal.travel import forked
 
+        _check_store(store)
         made = new_run_id if new_run_id is not None else new_id("run")
+        _check_id(run_id)
+        _check_id(made, "new_run_id")
         turnstile = self._turnstile(store, made)
         async with turnstile:
             history = await forked(
@@ -122,3 +124,15 @@ class LocalEngine:
         if known is None:
             known = self._turnstiles[key] = Turnstile(run_id, store)
         return known
+
+
+def _check_id(run_id: object, name: str = "run_id") -> None:
+    if not isinstance(run_id, str) or not run_id:
+        raise DefinitionError(f"a run's id is a text, and not an empty one: {run_id!r}", subject=name)
+
+
+def _check_store(store: object) -> None:
+    if isinstance(store, type) or not isinstance(store, RunStore):
+        raise DefinitionError(
+            f'a store of runs is wanted, such as SQLiteRunStore("runs.db"), not {store!r}', subject="store"
+        )

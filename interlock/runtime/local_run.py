@@ -162,6 +162,7 @@ class LocalRun(Standing, Generic[I_contra, O_co]):
 
         Raises:
             RunError: It does not stand before a step.
+            RunBusy: Somebody else takes it right now.
         """
         async with self.turnstile:
             if not isinstance(self.outcome, Paused):
@@ -173,13 +174,17 @@ class LocalRun(Standing, Generic[I_contra, O_co]):
 
         Raises:
             RunError: There is none.
+            RunBusy: Somebody else takes the step right now.
         """
         if self._store is not None and not self.started:
             stored = self._stored(self._store)
             history = await stored.read()
             stored.check_graph(history)
             if history.status == "paused":
-                await stored.claim_recover(history)
+                try:
+                    await stored.claim_recover(history)
+                except JournalConflict:
+                    raise RunBusy(self.run_id) from None
                 self.take(history, None)
                 return
         raise RunError(

@@ -126,11 +126,17 @@ class Standing:
         if self.started:
             raise AlreadyStarted(self.run_id)
         workflow = self._workflow
-        self._value = given_input(workflow, value) if workflow.input_schema is not UNSET else value
+        checked = given_input(workflow, value) if workflow.input_schema is not UNSET else value
+        begins = None
         if state is not None or not self._prepared.stateless:
-            self._state = self._prepared.state(workflow, state)
+            begins = self._prepared.state(workflow, state)
+        with turnstile_lock:  # whoever validates at the same time in another thread has not started it either
+            if self.started:
+                raise AlreadyStarted(self.run_id)
+            self.started = True
+        self._value = checked
+        self._state = begins
         self._context = RequestContext() if request_context is None else RequestContext.of(request_context)
-        self.started = True
 
     def take(self, history: History, request_context: Mapping[str, object] | None) -> None:
         """Take in where a stored run stands."""

@@ -60,6 +60,7 @@ class TurnNotes:
     __slots__ = (
         "answers",
         "attempts",
+        "checks",
         "chosen",
         "deltas",
         "over",
@@ -73,6 +74,7 @@ class TurnNotes:
 
     def __init__(self) -> None:
         self.attempts = 1
+        self.checks: list[CheckRecord] = []  # what guards of its own decided
         self.deltas: list[tuple[str, object]] = []
         self.signal: Signal | None = None
         self.suspension: Any = None
@@ -89,6 +91,7 @@ class TurnNotes:
         self.over = True
         made = TurnNotes()
         made.attempts = self.attempts
+        made.checks = self.checks
         made.resume_data = self.resume_data
         made.chosen, made.answers, made.until = self.chosen, self.answers, self.until
         return made

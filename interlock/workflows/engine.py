@@ -144,6 +144,7 @@ class WorkflowRun(Protocol[I_contra, O_co]):
 
         Raises:
             RunError: It does not stand before a step.
+            RunBusy: Somebody else takes it right now.
         """
         ...
 

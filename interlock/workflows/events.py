@@ -43,7 +43,7 @@ class Event:
     ``step-output``           ``name`` and ``value``, as the step wrote them
     ``step-retry``            ``attempt`` (the one that failed), ``error``, ``delay`` in seconds
     ``step-result``           ``status``, ``duration``, ``attempts``; ``output`` or ``error``; ``chosen`` of a block,
-                              ``verdict`` of a processor, ``state`` (what the step changed)
+                              ``verdict`` of a processor, ``checks`` of an agent, ``state`` (what the step changed)
     ``step-suspended``        ``token``, ``label``, ``payload``
     ``branch-chosen``         ``chosen``: the ids of the arms, ``()`` where none was
     ``foreach-progress``      ``done``, ``total``

@@ -7,7 +7,7 @@ from typing import Any
 import anyio
 import pytest
 
-from interlock import Agent, Blocked, Failed, Phase, create_step, create_workflow
+from interlock import Agent, Blocked, Failed, Phase, StepContext, create_step, create_workflow
 from interlock.errors import ModelError, StepFailed
 from interlock.runtime import MemoryRunStore, RunStore
 from interlock.testing import ScriptedModel
@@ -50,6 +50,22 @@ async def test_what_its_guards_decided_stands_in_the_outcome_behind_the_path_of_
         ("one/processor:quiet", "passed"),
         ("inner/two/processor:warner", "warned"),
     ]
+
+
+@stored
+async def test_they_stand_there_too_once_the_run_has_been_resumed_or_read_from_its_store(stored: bool) -> None:
+    def ask(ctx: StepContext[Any]) -> Any:
+        return ctx.resume_data or ctx.suspend()
+
+    two = agent("two", Everywhere("after"))
+    workflow = flow().then(agent("one", Everywhere("before"))).then(create_step(ask)).then(two).commit()
+    store = store_or_none(stored)
+    run = workflow.create_run("r", store=store)
+    assert at_input(await run.start("hello")) == [("one/processor:before", "passed")]
+    outcome = await run.resume("go on")
+    assert at_input(outcome) == [("one/processor:before", "passed"), ("two/processor:after", "passed")]
+    if store is not None:
+        assert (await workflow.recover("r", store=store)).checks == outcome.checks
 
 
 @stored

@@ -110,6 +110,7 @@ class History:
         told: dict[str, Any] = {
             "run_id": self.run_id,
             "steps": self.steps,
+            "checks": [check for entry in self.entries if entry.notes is not None for check in entry.notes.checks],
             "state": self._finish.get("state", {}),
             "duration": float(self._finish.get("duration", 0.0)),
         }
@@ -242,6 +243,7 @@ class History:
         self.tripwire = self.tripwire or data.get("tripwire")
         notes = entry.noted()
         notes.attempts = data.get("attempts", notes.attempts)
+        notes.checks = list(data.get("checks", ()))
         if data.get("chosen") is not None:
             notes.chosen = tuple(data["chosen"])
         if data.get("state"):

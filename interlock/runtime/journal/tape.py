@@ -226,6 +226,7 @@ class Tape:
             return
         notes = entry.notes = TurnNotes()
         notes.attempts = old.attempts
+        notes.checks = old.checks
         notes.resume_data = old.resume_data
         notes.chosen = old.chosen
         notes.answers = list(old.answers)
@@ -291,6 +292,8 @@ class Tape:
             data["attempts"] = notes.attempts
             if notes.chosen is not None:
                 data["chosen"] = notes.chosen
+            if notes.checks:
+                data["checks"] = notes.checks
             if notes.deltas and entry.status == "success":
                 data["state"] = notes.deltas
         if entry.verdict is not None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import Annotated, Any
 
 import anyio
 import anyio.lowlevel
 import anyio.to_thread
 import pytest
+from pydantic import AfterValidator
 
 from interlock import StepContext, Workflow, create_step, create_workflow
 from interlock.errors import AlreadyResumed, AlreadyStarted, NothingSuspended, RunBusy, RunError, StepFailed
@@ -262,3 +263,33 @@ async def test_steps_taken_by_two_at_once_are_taken_one_after_the_other(maybe: R
         assert isinstance(await run.next(), Completed)
     assert log == ["one", "two", "three"]
     assert most == [1]
+
+
+@pytest.mark.parametrize("stored", [False, True])
+def test_of_two_threads_that_start_one_run_at_the_same_moment_one_does(stored: bool) -> None:
+    """Both are validating the input when the other begins to."""
+    both = threading.Barrier(2)
+
+    def patient(value: int) -> int:
+        both.wait(5)
+        return value
+
+    ran: list[int] = []
+    step = create_step(lambda ctx: ran.append(1), id="runs")
+    workflow = create_workflow(id="w", input_schema=Annotated[int, AfterValidator(patient)]).then(step).commit()
+    run: Any = workflow.create_run("r", store=MemoryRunStore() if stored else None)
+    ended: list[str] = []
+
+    def start() -> None:
+        try:
+            ended.append(anyio.run(run.start, 1).status)
+        except AlreadyStarted:
+            ended.append("started already")
+
+    threads = [threading.Thread(target=start) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(5)
+    assert sorted(ended) == ["started already", "success"]
+    assert ran == [1]

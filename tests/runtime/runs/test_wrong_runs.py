@@ -32,9 +32,19 @@ def asking(id: str = "asking") -> Workflow[Any, Any]:  # noqa: A002
 
 @pytest.mark.parametrize("given", ["", 7, b"r", ("r",), object()])
 async def test_a_runs_id_is_a_text_and_not_an_empty_one(given: Any) -> None:
+    refused = "a run's id is a text, and not an empty one"
     for store in (None, MemoryRunStore()):
-        with pytest.raises(DefinitionError, match="a run's id is a text, and not an empty one"):
+        with pytest.raises(DefinitionError, match=refused):
             asking().create_run(given, store=store)
+    kept, workflow = MemoryRunStore(), asking()
+    assert isinstance(await workflow.create_run("r", store=kept).start(1), Suspended)
+    with pytest.raises(DefinitionError, match=refused):
+        await workflow.recover(given, store=kept)
+    with pytest.raises(DefinitionError, match=refused):
+        await workflow.time_travel(given, "ask", store=kept)
+    with pytest.raises(DefinitionError, match="new_run_id: " + refused):
+        await workflow.time_travel("r", "ask", store=kept, new_run_id=given)
+    assert [one.run_id for one in await kept.runs()] == ["r"]
 
 
 @pytest.mark.parametrize("given", ["a b", "a/b", "né", "\n", "x" * 500, "0"])
@@ -46,15 +56,20 @@ async def test_any_other_text_will_do(given: str, kept: RunStore) -> None:
     completed(await asking().create_run(given, store=kept).resume(1))
 
 
-@pytest.mark.parametrize("given", ["runs.db", Path("runs.db"), {}, 0, False])
+@pytest.mark.parametrize("given", ["runs.db", Path("runs.db"), {}, 0, False, MemoryRunStore])
 async def test_what_is_no_store_is_refused_and_the_error_says_what_one_is(
     given: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(DefinitionError) as caught:
-        asking().create_run("r", store=given)
-    assert 'SQLiteRunStore("runs.db")' in str(caught.value)
-    assert repr(given) in str(caught.value)
+    for use in (
+        lambda: asking().create_run("r", store=given).start(1),
+        lambda: asking().recover("r", store=given),
+        lambda: asking().time_travel("r", "ask", store=given),
+    ):
+        with pytest.raises(DefinitionError) as caught:
+            await use()
+        assert 'SQLiteRunStore("runs.db")' in str(caught.value)
+        assert repr(given) in str(caught.value)
     assert not os.listdir(tmp_path), "no file is made of it"
 
 
