@@ -275,7 +275,7 @@ def test_of_two_threads_that_start_one_run_at_the_same_moment_one_does(stored: b
         return value
 
     ran: list[int] = []
-    step = create_step(lambda ctx: ran.append(1), id="runs")
+    step: Any = create_step(lambda ctx: ran.append(1), id="runs")
     workflow = create_workflow(id="w", input_schema=Annotated[int, AfterValidator(patient)]).then(step).commit()
     run: Any = workflow.create_run("r", store=MemoryRunStore() if stored else None)
     ended: list[str] = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import ChainMap
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, cast
@@ -61,11 +61,12 @@ async def test_what_is_no_store_is_refused_and_the_error_says_what_one_is(
     given: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    for use in (
+    uses: tuple[Callable[[], Awaitable[object]], ...] = (
         lambda: asking().create_run("r", store=given).start(1),
         lambda: asking().recover("r", store=given),
         lambda: asking().time_travel("r", "ask", store=given),
-    ):
+    )
+    for use in uses:
         with pytest.raises(DefinitionError) as caught:
             await use()
         assert 'SQLiteRunStore("runs.db")' in str(caught.value)
