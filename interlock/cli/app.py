@@ -94,8 +94,8 @@ def graph(
         typer.Option(
             "--format",
             "-f",
-            help="How to draw it. Default: what the name of the --output file ends in (.svg, .mmd, .dot, .json), "
-            "else text.",
+            help="How to draw it. Default: what the name of the --output file ends in (.svg, .mmd, .dot, .json, "
+            ".txt); text without one.",
             show_default=False,
         ),
     ] = None,
@@ -127,9 +127,10 @@ def graph(
     def work(output: AnswerOutput) -> Ending:
         if (run_id is None) is not (store is None):
             raise WrongCall("--run and --store go together: the run, and the file it is kept in")
+        wanted = form or form_for(file)
         runnable = load(target)
         shown = None if run_id is None or store is None else stored_run(runnable, target, run_id, store)
-        drawn = drawing(runnable, form or form_for(file), shown)
+        drawn = drawing(runnable, wanted, shown)
         if file is None:
             output.write(drawn)
         else:

@@ -31,7 +31,8 @@ class DrawingFormat(StrEnum):
     JSON = "json"
 
 
-_BY_SUFFIX: Final = {
+_BY_ENDING: Final = {
+    ".txt": DrawingFormat.TEXT,
     ".mmd": DrawingFormat.MERMAID,
     ".mermaid": DrawingFormat.MERMAID,
     ".svg": DrawingFormat.SVG,
@@ -42,13 +43,24 @@ _BY_SUFFIX: Final = {
 
 
 def form_for(file: Path | None) -> DrawingFormat:
-    """The form that a file's name speaks of; text where it speaks of none.
+    """The form that the ending of a file's name speaks of; text where there is no file, or its name has no ending.
+
+    Raises:
+        WrongCall: The ending is that of no form.
 
     Example:
         >>> form_for(Path("refund.svg")), form_for(Path("refund.txt")), form_for(None)
         (<DrawingFormat.SVG: 'svg'>, <DrawingFormat.TEXT: 'text'>, <DrawingFormat.TEXT: 'text'>)
     """
-    return DrawingFormat.TEXT if file is None else _BY_SUFFIX.get(file.suffix.lower(), DrawingFormat.TEXT)
+    if file is None or not file.suffix:
+        return DrawingFormat.TEXT
+    form = _BY_ENDING.get(file.suffix.lower())
+    if form is None:
+        raise WrongCall(
+            f"{file} ends in {file.suffix}, and nothing is drawn so: let its name end in one of "
+            f"{', '.join(_BY_ENDING)}, or say --format {'|'.join(DrawingFormat)}"
+        )
+    return form
 
 
 def drawing(runnable: Runnable, form: DrawingFormat, run: Outcome[Any] | Paused | None = None) -> str:

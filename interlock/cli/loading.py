@@ -48,8 +48,8 @@ def load(target: str) -> Runnable:
         value: object = getattr(module, name)
     except AttributeError:
         near = difflib.get_close_matches(name, _names(module), n=1)
-        hint = f"did you mean {near[0]!r}? " if near else ""
-        raise WrongCall(f"there is no {name!r} in {file}; {hint}{_known(module)}") from None
+        hint = f"; did you mean {near[0]!r}?" if near else "."
+        raise WrongCall(f"there is no {name!r} in {file}{hint} {_known(module)}") from None
     if isinstance(value, Agent | Workflow):
         return cast("Runnable", value)
     raise WrongCall(f"{name!r} in {file} {_what_it_is(value)}. {_known(module)}")

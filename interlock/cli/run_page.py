@@ -11,13 +11,13 @@ from rich.text import Text
 from interlock.cli.checks_table import VERDICT_STYLES
 from interlock.cli.outcomes import json_text
 from interlock.cli.recorded import output_of, plain, what_failed
-from interlock.cli.runs_list import STATUS_STYLES, clock, utc, waits_json
+from interlock.cli.runs_list import STATUS_STYLES, clock, elapsed, utc, waits_json
 from interlock.cli.stored_runs import command_line
 from interlock.cli.table import Row, table, took
 from interlock.cli.terminal import visible
 from interlock.runtime.journal.history import History
 from interlock.storage import RunSummary
-from interlock.workflows import Blocked, Failed, StepRecord
+from interlock.workflows import Blocked, Failed, Paused, StepRecord
 
 __all__ = ["run_json", "run_page"]
 
@@ -51,6 +51,7 @@ def run_json(summary: RunSummary, history: History) -> dict[str, Any]:
         "status": summary.status,
         "started_at": utc(summary.started_at),
         "updated_at": utc(summary.updated_at),
+        "elapsed": elapsed(summary),
         "rows": summary.rows,
         "parent": history.parent,
         "cancel_asked": summary.cancel_asked,
@@ -62,6 +63,7 @@ def run_json(summary: RunSummary, history: History) -> dict[str, Any]:
         "state": outcome.state if outcome is not None else None,
         "steps": [_step_json(step) for step in history.steps],
         "waits": [waits_json(suspension) for suspension in history.suspensions],
+        **({"next": list(outcome.next)} if isinstance(outcome, Paused) else {}),
     }
 
 
@@ -166,7 +168,18 @@ def _end(summary: RunSummary, history: History, store: str) -> Iterator[str]:
     elif summary.status in ("running", "paused"):
         yield ""
         called = command_line("runs", "recover", "FILE:NAME", summary.run_id, "--store", store)
-        yield f"if its process died, go on with: {called}"
+        outcome = history.outcome()
+        if isinstance(outcome, Paused):
+            yield f"next     {', '.join(outcome.next)}"
+            yield ""
+            yield f"take one step, in Python: await {_run_again(summary.run_id, store)}.next()"
+            yield f"run all the rest without stopping: {called}"
+        else:
+            yield f"if its process died, go on with: {called}"
+
+
+def _run_again(run_id: str, store: str) -> str:
+    return f"workflow.create_run({run_id!r}, store=SQLiteRunStore({store!r}))"
 
 
 def _brief(value: object) -> str:

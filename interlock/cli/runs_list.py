@@ -16,10 +16,20 @@ from interlock.cli.table import Row, table, took
 from interlock.storage import RunStore, RunSummary
 from interlock.workflows import Suspension
 
-__all__ = ["STATUS_STYLES", "ListedRun", "clock", "listed_runs", "runs_json", "runs_table", "utc", "waits_json"]
+__all__ = [
+    "STATUS_STYLES",
+    "ListedRun",
+    "clock",
+    "elapsed",
+    "listed_runs",
+    "runs_json",
+    "runs_table",
+    "utc",
+    "waits_json",
+]
 
-_HEADINGS: Final = ("run", "workflow", "status", "started", "duration", "rows", "waits")
-_DURATION, _ROWS = 4, 5
+_HEADINGS: Final = ("run", "workflow", "status", "started", "elapsed", "rows", "waits")
+_ELAPSED, _ROWS = 4, 5
 
 STATUS_STYLES: Final[Mapping[str, str]] = {
     "running": "cyan",
@@ -62,7 +72,7 @@ async def _waits(store: RunStore, run: RunSummary) -> Sequence[Suspension]:
 
 def runs_table(runs: Sequence[ListedRun]) -> Group:
     """The runs as a table."""
-    return table(_HEADINGS, [_row(run) for run in runs], right=[_DURATION, _ROWS])
+    return table(_HEADINGS, [_row(run) for run in runs], right=[_ELAPSED, _ROWS])
 
 
 def runs_json(runs: Sequence[ListedRun]) -> list[dict[str, Any]]:
@@ -74,6 +84,7 @@ def runs_json(runs: Sequence[ListedRun]) -> list[dict[str, Any]]:
             "status": run.summary.status,
             "started_at": utc(run.summary.started_at),
             "updated_at": utc(run.summary.updated_at),
+            "elapsed": elapsed(run.summary),
             "rows": run.summary.rows,
             "parent": run.summary.parent,
             "cancel_asked": run.summary.cancel_asked,
@@ -93,6 +104,11 @@ def waits_json(suspension: Suspension) -> dict[str, Any]:
         "token": suspension.token,
         "index": suspension.index,
     }
+
+
+def elapsed(summary: RunSummary) -> float:
+    """Seconds between a run's first row and its last, with the waits between them."""
+    return max(summary.updated_at - summary.started_at, 0.0)
 
 
 def utc(seconds: float) -> str:
@@ -120,7 +136,7 @@ def _row(run: ListedRun) -> Row:
         told.workflow_id,
         told.status,
         clock(told.started_at),
-        took(max(told.updated_at - told.started_at, 0.0)),
+        took(elapsed(told)),
         str(told.rows),
         waits,
     )

@@ -60,11 +60,9 @@ async def found_run(store: SQLiteRunStore, meant: str) -> RunSummary:
         first = ", ".join(run.run_id for run in begin_so[:_FEW]) + (", …" if len(begin_so) > _FEW else "")
         raise WrongCall(f"{len(begin_so)} runs begin with {meant!r}: {first}; write more of the id")
     near = difflib.get_close_matches(meant, [run.run_id for run in runs], n=1)
-    hint = f"did you mean {near[0]}? " if near else ""
-    raise WrongCall(
-        f"there is no run {meant!r} in {store.path}; {hint}"
-        f"Those there are: {command_line('runs', 'list', '--store', store.path)}"
-    )
+    hint = f"; did you mean {near[0]}?" if near else "."
+    listed = command_line("runs", "list", "--store", store.path)
+    raise WrongCall(f"there is no run {meant!r} in {store.path}{hint} Those there are: {listed}")
 
 
 def _check(file: Path) -> None:

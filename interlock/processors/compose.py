@@ -50,7 +50,7 @@ def compose(name: str, entries: Sequence[ProcessorLike]) -> Workflow[Any, Any] |
         id=f"{name}-processors", input_schema=ProcessorStepSchema, output_schema=ProcessorStepSchema
     )
     for index, entry in enumerate(_entries(name, entries)):
-        made = _step_of(entry, f"{name}_processors[{index}]")
+        made = _step_of(entry, f"item {index}")
         if isinstance(made, str):
             faults.append(made)
             continue

@@ -8,10 +8,12 @@ from typing import Any
 
 import anyio
 
+from interlock.cli.loading import load
 from interlock.storage import JournalRow, SQLiteRunStore
+from interlock.workflows import Paused, Workflow
 from tests.cli.conftest import Done, Interlock
 
-__all__ = ["SHOP", "died_after", "json_of", "rows_of", "started"]
+__all__ = ["SHOP", "died_after", "json_of", "paused", "rows_of", "started"]
 
 SHOP = """
 import os
@@ -116,6 +118,17 @@ def died_after(db: Path, run_id: str, *, after: int, copy: str) -> None:
         await store.append(copy, 0, (await store.read(run_id))[:after])
 
     anyio.run(append)
+
+
+def paused(shop: Path, db: Path, run_id: str) -> None:
+    """A run of the workflow ``both`` that stands before its first steps."""
+
+    async def start() -> None:
+        workflow = load(f"{shop}:both")
+        assert isinstance(workflow, Workflow)
+        assert isinstance(await workflow.create_run(run_id, store=SQLiteRunStore(db)).start("x", pause=True), Paused)
+
+    anyio.run(start)
 
 
 def json_of(done: Done) -> Any:

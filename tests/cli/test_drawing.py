@@ -9,6 +9,38 @@ import pytest
 from tests.cli.conftest import Interlock
 from tests.cli.shop import died_after, rows_of, started
 
+# graph --output
+
+
+@pytest.mark.parametrize("name", ["x.png", "x.PDF", "x.svg.gz"])
+def test_an_ending_that_nothing_is_drawn_in_is_a_wrong_call_that_says_which_there_are(
+    interlock: Interlock, shop: Path, tmp_path: Path, name: str
+) -> None:
+    file = tmp_path / name
+    done = interlock("graph", f"{shop}:refund", "-o", file)
+    assert (done.code, done.out) == (2, "")
+    assert f"{file} ends in {file.suffix}, and nothing is drawn so" in done.err
+    assert ".txt, .mmd, .mermaid, .svg, .dot, .gv, .json, or say --format text|mermaid|svg|dot|json" in done.err
+    assert not file.exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "form", "begins"),
+    [
+        ("x.png", "text", "refund: "),
+        ("x.txt", None, "refund: "),
+        ("drawing", None, "refund: "),
+        ("x.SVG", None, "<svg"),
+    ],
+)
+def test_a_format_overrides_the_ending_and_a_name_without_one_gets_text(
+    interlock: Interlock, shop: Path, tmp_path: Path, name: str, form: str | None, begins: str
+) -> None:
+    done = interlock("graph", f"{shop}:refund", "-o", tmp_path / name, *(("-f", form) if form else ()))
+    assert (done.code, done.out, done.err) == (0, "", "")
+    assert (tmp_path / name).read_text("utf-8").startswith(begins)
+
+
 # graph --run
 
 

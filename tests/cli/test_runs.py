@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Done, Interlock
-from tests.cli.shop import died_after, json_of, rows_of, started
+from tests.cli.shop import died_after, json_of, paused, rows_of, started
 
 # list
 
@@ -20,7 +20,7 @@ def test_the_list_tells_of_each_run_the_last_written_first(interlock: Interlock,
     done = interlock("runs", "list", "--store", db)
     assert (done.code, done.err) == (0, "")
     heading, second, first = done.out.splitlines()
-    assert heading.split() == ["run", "workflow", "status", "started", "duration", "rows", "waits"]
+    assert heading.split() == ["run", "workflow", "status", "started", "elapsed", "rows", "waits"]
     assert second.split()[:3] == ["r2", "numbers", "success"]
     assert first.split()[:3] == ["r1", "refund", "suspended"]
     assert first.endswith(f"  {len(rows_of(db, 'r1'))}  approve (refund)")
@@ -90,6 +90,22 @@ def test_another_programs_database_is_a_wrong_call(interlock: Interlock, db: Pat
     done = interlock("runs", "list", "--store", db)
     assert (done.code, done.out) == (2, "")
     assert "is another program's database" in done.err
+
+
+def test_elapsed_is_from_the_first_row_to_the_last_with_the_wait_between(
+    interlock: Interlock, shop: Path, db: Path
+) -> None:
+    started(interlock, shop, db)
+    connection = sqlite3.connect(db)
+    connection.execute("UPDATE journal SET time = time - 7200")
+    connection.execute("UPDATE runs SET started_at = started_at - 7200, updated_at = updated_at - 7200")
+    connection.commit()
+    connection.close()
+
+    assert json_of(interlock("runs", "list", "--store", db, "--json"))[0]["elapsed"] < 7200  # nothing written since
+    interlock("runs", "resume", f"{shop}:refund", "r1", "--data", '{"approved": true}', "--store", db)
+    assert json_of(interlock("runs", "list", "--store", db, "--json"))[0]["elapsed"] >= 7200
+    assert json_of(interlock("runs", "show", "r1", "--store", db, "--json"))["elapsed"] >= 7200
 
 
 # show
@@ -178,6 +194,21 @@ def test_a_run_whose_process_died_says_how_to_go_on(interlock: Interlock, shop: 
     assert lines[-1].endswith(f"interlock runs recover FILE:NAME r2 --store {db}")
 
 
+def test_a_paused_run_says_what_stands_ready_and_how_to_take_one_step_or_all(
+    interlock: Interlock, shop: Path, db: Path
+) -> None:
+    paused(shop, db, "r1")
+    shown = interlock("runs", "show", "r1", "--store", db)
+    lines = shown.out.splitlines()
+    assert "status   paused" in lines
+    assert "next     left, right" in lines
+    again = f"await workflow.create_run('r1', store=SQLiteRunStore({str(db)!r})).next()"
+    assert f"take one step, in Python: {again}" in lines
+    assert lines[-1] == f"run all the rest without stopping: interlock runs recover FILE:NAME r1 --store {db}"
+    assert "died" not in shown.out
+    assert json_of(interlock("runs", "show", "r1", "--store", db, "--json"))["next"] == ["left", "right"]
+
+
 def test_what_a_run_holds_cannot_steer_the_terminal(interlock: Interlock, shop: Path, db: Path) -> None:
     started(interlock, shop, db, "\x1b[2J", run_id="\x1b]0;x")
     for args in (("list",), ("show", "\x1b]"), ("show", "\x1b]", "--json"), ("cancel", "\x1b]")):
@@ -207,7 +238,9 @@ def test_an_id_may_be_cut_short_as_long_as_it_is_the_only_one(interlock: Interlo
     unknown = shown("alpah")
     assert unknown.code == 2
     assert "there is no run 'alpah'" in unknown.err
-    assert "did you mean alpha?" in unknown.err
+    listed = f"interlock runs list --store {db}"
+    assert unknown.err.endswith(f"runs.db; did you mean alpha? Those there are: {listed}\n")
+    assert shown("nope").err.endswith(f"there is no run 'nope' in {db}. Those there are: {listed}\n")
     assert shown("").code == 2
 
 

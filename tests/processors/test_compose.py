@@ -48,9 +48,9 @@ def test_processors_steps_and_workflows_become_one_chain() -> None:
 
 def test_what_is_no_processor_is_named_by_its_place_and_type() -> None:
     assert len(found := faults(7, Everywhere("a"), "text", None)) == 3
-    assert found[0].startswith("output_processors[0] is a int")
-    assert found[1].startswith("output_processors[2] is a str")
-    assert found[2].startswith("output_processors[3] is a NoneType")
+    assert found[0].startswith("item 0 is a int")
+    assert found[1].startswith("item 2 is a str")
+    assert found[2].startswith("item 3 is a NoneType")
 
 
 def test_a_class_or_an_uncommitted_workflow_is_told_what_it_lacks() -> None:
@@ -104,7 +104,7 @@ def test_faults_of_ids_and_of_entries_are_told_together() -> None:
     found = faults(Nameless(), 7, Everywhere("twice"), Everywhere("twice"))
     assert len(found) >= 3
     assert any("Nameless" in fault for fault in found)
-    assert any("output_processors[1]" in fault for fault in found)
+    assert any("item 1" in fault for fault in found)
     assert any("'twice'" in fault or "'processor:twice'" in fault for fault in found)
 
 

@@ -91,7 +91,7 @@ def test_all_faults_of_a_list_are_told_together() -> None:
     with pytest.raises(DefinitionError) as caught:
         ProcessorLists({"input": [Inputs(), Inputs(), "no processor"]})  # type: ignore[list-item]
     assert len(caught.value.faults) >= 2
-    assert "input_processors[2] is a str" in str(caught.value)
+    assert "item 2 is a str" in str(caught.value)
 
 
 def test_a_workflow_with_only_maps_acts_nowhere() -> None:
