@@ -99,17 +99,32 @@ class StepFailed(RunError):
         cause: What it raised; also ``__cause__``.
         attempt: Which attempt, from 1.
         phase: The lifecycle phase, where the step is a processor's hook.
+        iteration: Which time round of the loop, or which item of the list, from 1; None outside of both.
+        part: What of the step it was, where that is not its function: ``"its input does not fit"``.
     """
 
-    def __init__(self, step_id: str, cause: BaseException, *, attempt: int = 1, phase: str | None = None) -> None:
+    def __init__(
+        self,
+        step_id: str,
+        cause: BaseException,
+        *,
+        attempt: int = 1,
+        phase: str | None = None,
+        iteration: int | None = None,
+        part: str | None = None,
+    ) -> None:
         self.step_id = step_id
         self.cause = cause
         self.attempt = attempt
         self.phase = phase
+        self.iteration = iteration
+        self.part = part
         where = f"step {step_id!r}" + (f" in phase {str(phase)!r}" if phase else "")
-        tried = f" (attempt {attempt})" if attempt > 1 else ""
+        which = [f"iteration {iteration}"] if iteration is not None else []
+        which += [f"attempt {attempt}"] if attempt > 1 else []
+        tried = f" ({', '.join(which)})" if which else ""
         said = cause.text if isinstance(cause, RecordedError) else f"{type(cause).__name__}: {cause}"
-        super().__init__(f"{where} failed{tried}: {said}")
+        super().__init__(f"{where} failed{tried}: {part + ': ' if part else ''}{said}")
         self.__cause__ = cause
 
 
@@ -176,7 +191,10 @@ class AlreadyStarted(RunError):
 
     def __init__(self, run_id: str) -> None:
         self.run_id = run_id
-        super().__init__(f"run {run_id!r} has been started already; create another with workflow.create_run()")
+        super().__init__(
+            f"run {run_id!r} has been started already: create another with workflow.create_run(); where it waits, "
+            "resume() goes on with it, and where its process has died, workflow.recover()"
+        )
 
 
 class AlreadyResumed(RunError):

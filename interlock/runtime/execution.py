@@ -39,7 +39,8 @@ class Execution:
         entries: What each step did, in the order in which steps started.
         joins: How many joins are running. While there is one, steps and hooks wait in tasks of their own.
         waiting: Whether the task that runs the execution is itself waiting for a step or hook right now.
-        suspensions: What waits to be resumed; ``waiting_turns``: the turns of the steps that do.
+        suspensions: What waits to be resumed, as far as it has been come by in this leg.
+        waiting_turns: The turns of the steps that wait, also of those that have not been come by.
         known_state: The run's state, where somebody had to do with it.
     """
 
@@ -84,6 +85,12 @@ class Execution:
         self.waiting = False
         self.suspensions: list[Suspension] = []
         self.waiting_turns: list[Turn] = []
+        if self.entries:
+            self.waiting_turns = [
+                entry
+                for entry in self.entries
+                if entry.status == "suspended" and entry.notes is not None and entry.notes.suspension is not None
+            ]
         self.known_state = state
 
     async def in_hook(self, awaitable: Awaitable[object]) -> object:

@@ -218,7 +218,7 @@ class Leg:
         try:
             self._strand.value = validate(self._workflow.output_schema, self._strand.value)
         except Exception as error:
-            return StepFailed(self._workflow.id, error)
+            return StepFailed(self._workflow.id, error, part="the workflow's output does not fit its output_schema")
         return None
 
     def _outcome(self, error: BaseException | None, duration: float) -> Outcome[Any] | Paused:

@@ -73,7 +73,7 @@ class Operation:
         """Take the result in: set ``strand.value``."""
         strand.entry.succeeded(result)
         strand.value = result
-        if self.contains and strand.execution.suspensions:
+        if self.contains and strand.execution.waiting_turns:
             strand.execution.stop_waiting(self, strand.at)
 
     def failed(self, strand: Strand, error: BaseException) -> BaseException:
@@ -83,7 +83,7 @@ class Operation:
         entry.ended_early(told, strand.execution)
         if isinstance(told, BailSignal) and entry.notes is not None and entry.notes.signal is told:
             entry.output = cast("tuple[object]", strand.run.bailed)[0]
-        if self.contains and strand.execution.suspensions and not isinstance(told, HaltSignal):
+        if self.contains and strand.execution.waiting_turns and not isinstance(told, HaltSignal):
             strand.execution.stop_waiting(self, strand.at)
         return told
 
@@ -352,7 +352,8 @@ def as_failure(
     if isinstance(error, Signal) and not _made_by_hand(error, entry):
         return error
     attempt = notes.attempts if notes is not None else 1
-    return StepFailed(path, error, attempt=attempt, phase=phase)
+    iteration = entry.at[-1] if entry is not None and entry.at else None
+    return StepFailed(path, error, attempt=attempt, phase=phase, iteration=iteration)
 
 
 def _made_by_hand(signal: Signal, entry: Turn | None) -> bool:

@@ -30,6 +30,7 @@ __all__ = [
     "SleepNode",
     "StepNode",
     "acting_steps",
+    "nodes_by_path",
     "plans_in",
     "steps_by_path",
 ]
@@ -279,12 +280,17 @@ def acting_steps(plan: Plan) -> Iterator[Step[Any, Any]]:
                 yield from acting_steps(inner)
 
 
-def steps_by_path(plan: Plan, scope: str = "") -> Iterator[tuple[str, Step[Any, Any]]]:
-    """Every step of a plan with its path, workflows among them (their own steps behind them)."""
+def nodes_by_path(plan: Plan, scope: str = "") -> Iterator[tuple[str, Node]]:
+    """Every node of a plan with its path, the nodes in blocks and nested workflows behind those."""
     for node in plan.nodes:
-        inside = scope
-        if isinstance(node, StepNode | NestedNode):
-            yield scope + node.id, node.step
-            inside = f"{scope}{node.id}/"
+        yield scope + node.id, node
+        inside = f"{scope}{node.id}/" if isinstance(node, StepNode | NestedNode) else scope
         for inner in plans_in(node):
-            yield from steps_by_path(inner, inside)
+            yield from nodes_by_path(inner, inside)
+
+
+def steps_by_path(plan: Plan) -> Iterator[tuple[str, Step[Any, Any]]]:
+    """Every step of a plan with its path, workflows among them (their own steps behind them)."""
+    for path, node in nodes_by_path(plan):
+        if isinstance(node, StepNode | NestedNode):
+            yield path, node.step

@@ -54,6 +54,10 @@ def flow() -> WorkflowBuilder[Any, Any, Any]:
     return create_workflow(id="flow", state_schema=Tally)
 
 
+async def _waits(_: StepContext[Any]) -> None:
+    await anyio.sleep_forever()
+
+
 def is_even(ctx: StepContext[Any]) -> bool:
     """Whether the run was started with an even number."""
     return bool(ctx.run_input in (0, 2, 4))
@@ -221,7 +225,7 @@ async def test_a_conflict_fails_the_run_whatever_collects_failures_or_tries_agai
             )
             builder = builder.then(whole)
         case "any":
-            waits: Any = create_step(lambda _: anyio.sleep_forever(), id="waits")
+            waits: Any = create_step(_waits, id="waits")
             builder = builder.parallel([first, second, waits], join=2, on_error="collect")
         case _:
             builder = builder.parallel([first, second], on_error=block)

@@ -173,7 +173,7 @@ async def test_what_a_workflow_gives_is_validated_and_defaults_are_applied() -> 
     assert outcome.output == Ticket(title="x", urgent=False)
     wrong = await gives({"nope": 1}).run(None)
     assert isinstance(wrong, Failed)
-    assert "step 'w' failed: ValidationError" in str(wrong.error)
+    assert "step 'w' failed: the workflow's output does not fit its output_schema: Val" in str(wrong.error)
     outer = create_workflow(id="outer").then(gives({"title": "y"})).map(lambda ctx: ctx.input.title).commit()
     assert isinstance(nested := await outer.run(None), Completed)
     assert nested.output == "y"

@@ -75,8 +75,10 @@ class Decoder:
                 message, provider, status, body, retryable = self.decode(told["v"])
                 return ModelError(message, provider=provider, status=status, body=body, retryable=retryable)
             case "step-failed":
-                step_id, cause, attempt, phase = told["v"]
-                return StepFailed(step_id, self.decode(cause), attempt=attempt, phase=phase)
+                step_id, cause, attempt, phase, iteration, part = told["v"]
+                return StepFailed(
+                    step_id, self.decode(cause), attempt=attempt, phase=phase, iteration=iteration, part=part
+                )
             case _:
                 return _READ[tag](self.decode(told["v"]))
 

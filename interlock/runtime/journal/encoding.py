@@ -169,7 +169,7 @@ class Encoder:
             return {TAG: "model-error", "v": self._list(told, 0)}
         if type(error) is StepFailed:
             phase = None if error.phase is None else str(error.phase)
-            told = [error.step_id, self._error(error.cause), error.attempt, phase]
+            told = [error.step_id, self._error(error.cause), error.attempt, phase, error.iteration, error.part]
             return {TAG: "step-failed", "v": told}
         if isinstance(error, RecordedError):
             return self._error_json(error.type_name, error.message, own=error.own)

@@ -282,7 +282,7 @@ class Tape:
         """Tell that an operation will not go on, because nobody waits for it any more."""
         if not strand.begun:
             strand.enter(op).noted().attempts -= 1
-        if op.contains and strand.execution.suspensions:
+        if op.contains and strand.execution.waiting_turns:
             strand.execution.stop_waiting(op, strand.at)
         self._result(op, strand.entry, {"status": strand.entry.status, "duration": strand.entry.duration})
 

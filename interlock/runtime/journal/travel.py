@@ -16,6 +16,7 @@ from interlock.schema import is_set, validate
 from interlock.steps import Step, supports_step
 from interlock.storage import JournalRow, RunStore
 from interlock.workflows import Workflow
+from interlock.workflows.nodes import NestedNode, Node, StepNode, nodes_by_path
 
 __all__ = ["forked"]
 
@@ -43,7 +44,7 @@ async def forked(
         prepared: What is made once of it.
         store: The store of both.
         run_id: The old run.
-        step: The step, its id or its path.
+        step: The step, its id or its path; or the id of what is none (a map, a block).
         new_run_id: The new run.
         value: What the step is given; ``UNSET``: what it was given.
         state: What of the run's state is to be otherwise, a mapping; None: nothing.
@@ -63,19 +64,23 @@ async def forked(
     old.check_workflow(history)
     if not allow_changed_graph:
         old.check_graph(history)
-    steps = prepared.steps(workflow)
-    path = _path_of(step, steps, run_id)
-    if is_set(value):
-        value = validate(steps[path].input_schema, value)
+    path = _path_of(step, dict(nodes_by_path(workflow.plan)), run_id)
+    made = prepared.steps(workflow).get(path)
+    if is_set(value) and made is not None:
+        value = validate(made.input_schema, value)
     rows = await RunHistory(store, form).rows(run_id)
-    begun = next((row for row in rows if row.type == "step-start" and row.path == path), None)
+    starts = [row for row in rows if row.type == "step-start"]
+    begun = next((row for row in starts if row.path == path), None)
     if begun is None:
-        raise RunError(f"step {path!r} did not begin in run {run_id!r}: nothing can be run anew from there")
+        raise RunError(
+            f"step {path!r} did not begin in run {run_id!r}: nothing can be run anew from there; those that began are "
+            + ", ".join(map(repr, dict.fromkeys(row.path for row in starts)))
+        )
     kept = [row for row in rows if row.seq < begun.seq and row.type not in _LEFT]
     changed = given_values(state)
     if changed:
-        made = form.values({"state": changed, "set": True})
-        kept.append(JournalRow(0, "state-changed", time(), data=made))
+        written = form.values({"state": changed, "set": True})
+        kept.append(JournalRow(0, "state-changed", time(), data=written))
     parent: dict[str, object] = {"run_id": run_id, "step": path, "at": begun.at, "rows": len(kept)}
     given = dict(history.past().given)  # what it was forked with, where it is a fork itself
     if is_set(value):
@@ -88,13 +93,15 @@ async def forked(
     return await new.read()
 
 
-def _path_of(step: object, steps: Mapping[str, Step[Any, Any]], run_id: str) -> str:
+def _path_of(step: object, nodes: Mapping[str, Node], run_id: str) -> str:
     if supports_step(step):
         made: Step[Any, Any] = step.as_step()
-        paths: Sequence[str] = [path for path, one in steps.items() if one is made]
+        paths: Sequence[str] = [
+            path for path, node in nodes.items() if isinstance(node, StepNode | NestedNode) and node.step is made
+        ]
         said = repr(made.id)
     else:
-        paths = [path for path, one in steps.items() if step in (path, one.id)]
+        paths = [path for path, node in nodes.items() if step in (path, node.id)]
         said = repr(step)
     if step in paths:
         return str(step)

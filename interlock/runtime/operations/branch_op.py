@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, ClassVar, cast
 
+from interlock.errors import StepFailed
 from interlock.runtime.operations.arms import Waiting, abandon_noted, halt_with, heard, joined, start_all
 from interlock.runtime.operations.fork import BranchOutputs, fork_value
 from interlock.runtime.operations.parallel_op import Arm
@@ -47,7 +48,10 @@ class BranchOp(Operation):
         chosen: list[int] = []
         context = StepContext(strand.value, strand.run, entry)
         for number, condition in enumerate(self.conditions):
-            answer = condition(context)
+            try:
+                answer = condition(context)
+            except Exception as error:
+                raise self._failed(strand, number, error) from error
             if is_awaitable(answer):
                 strand.note = answer
                 return self._asked(strand, context, chosen, number, cast("Awaitable[object]", answer))
@@ -67,18 +71,31 @@ class BranchOp(Operation):
     ) -> object:
         """The same from a condition that waits."""
         execution = strand.execution
-        answer = await execution.in_hook(awaitable)
+        answer: object = awaitable
         while True:
-            if answer:
-                chosen.append(number)
-            number += 1
-            if (answer and self.first_only) or number == len(self.conditions) or strand.run.stopped:
-                break
-            answer = self.conditions[number](context)
-            if is_awaitable(answer):
-                answer = await execution.in_hook(cast("Awaitable[object]", answer))
+            try:
+                if is_awaitable(answer):
+                    answer = await execution.in_hook(answer)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+                if answer:
+                    chosen.append(number)
+                if (answer and self.first_only) or number + 1 == len(self.conditions) or strand.run.stopped:
+                    break
+                number += 1
+                answer = self.conditions[number](context)
+            except Exception as error:
+                raise self._failed(strand, number, error) from error
         result = self._run(strand, self._taken(strand, chosen))
         return await cast("Awaitable[object]", result) if is_awaitable(result) else result
+
+    def _failed(self, strand: Strand, number: int, error: Exception) -> StepFailed:
+        """What the error of a condition is told as."""
+        return StepFailed(
+            self.path,
+            error,
+            attempt=strand.entry.attempt,
+            iteration=strand.at[-1] if strand.at else None,
+            part=f"the condition of {self.arms[number][0]!r} raised",
+        )
 
     def _taken(self, strand: Strand, chosen: Sequence[int]) -> list[Arm]:
         """The arms that were chosen; noted, so that nobody asks again."""

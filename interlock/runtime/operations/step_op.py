@@ -71,12 +71,24 @@ class StepOp(Operation):
         if phase is not None:
             checked_context(self.step_id, phase, result)
         elif self._check_output and type(result) is not self._plain_output:
-            result = validate(self._step.output_schema, result)
+            result = self._checked_output(strand, result)
         if notes is not None:
             settle(strand, entry)
         entry.duration = perf_counter() - entry.began
         entry.output = strand.value = strand.run.outputs[self._step] = result
         entry.status = "success"
+
+    def _checked_output(self, strand: Strand, result: Any) -> Any:
+        try:
+            return validate(self._step.output_schema, result)
+        except ValueError as error:
+            raise StepFailed(
+                self.path,
+                error,
+                attempt=strand.entry.attempt,
+                iteration=strand.at[-1] if strand.at else None,
+                part="its output does not fit its output_schema",
+            ) from error
 
     def replay(self, strand: Strand, output: Any) -> None:
         strand.run.outputs[self._step] = output
@@ -137,7 +149,8 @@ def checked_input(step: Step[Any, Any], path: str, strand: Strand) -> Any:
         return validate(step.input_schema, strand.value)
     except ValueError as error:
         strand.entry.noted().attempts = 0
-        raise StepFailed(path, error) from error
+        iteration = strand.at[-1] if strand.at else None
+        raise StepFailed(path, error, iteration=iteration, part="its input does not fit its input_schema") from error
 
 
 def settle(strand: Strand, entry: Entry) -> None:

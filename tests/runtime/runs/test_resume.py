@@ -414,3 +414,20 @@ async def test_an_error_is_told_in_the_same_words_in_another_process() -> None:
             if isinstance(live.error, StepFailed):
                 assert isinstance(stored.error, StepFailed)
                 assert stored.error.step_id == live.error.step_id
+
+
+async def test_what_waits_in_a_block_that_has_enough_without_it_waits_no_more_although_nobody_came_by() -> None:
+    store = MemoryRunStore()
+    steps = [create_step(ask, id=id) for id in ("one", "two")]  # noqa: A001
+    pair = create_workflow(id="pair").parallel(steps, join=1, concurrency=1).map(lambda ctx: "done").commit()
+    workflow = create_workflow(id="w").foreach(pair).commit()
+    run = workflow.create_run("r", store=store)
+    outcome: Outcome[Any] = await run.start(["a", "b"])
+    assert isinstance(outcome, Suspended)
+    assert [(one.step_id, one.index) for one in outcome.suspensions] == [("one", 0), ("two", 0)]
+    outcome = await run.resume(1, step="one")
+    assert isinstance(outcome, Suspended)
+    assert [(one.step_id, one.index) for one in outcome.suspensions] == [("one", 1), ("two", 1)]
+    stored = await workflow.recover("r", store=store)
+    assert isinstance(stored, Suspended)
+    assert stored.suspensions == list(outcome.suspensions)
