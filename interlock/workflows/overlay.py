@@ -24,6 +24,8 @@ from interlock.workflows.labels import shortened
 from interlock.workflows.node_labels import NONE_HOLDS, duration_label
 from interlock.workflows.outcome import (
     Blocked,
+    Canceled,
+    Completed,
     Failed,
     Outcome,
     Paused,
@@ -73,6 +75,7 @@ _ENDED: Final[Mapping[str, str]] = {
 }
 _NOT_ENDED = "… not ended"
 """Of a run that stands before nothing: it is under way elsewhere, or the process that ran it died."""
+_FOREIGN: Final = "none of its steps is in this graph: a run of another workflow, or of another shape of this one"
 _HAND_ON: Final = frozenset(("success", "failed", "bailed"))
 """With such a status something came out of a step; a failure that is collected goes on as a value."""
 _NOTE_LENGTH = 160
@@ -146,21 +149,37 @@ class Overlay:
 def overlay_of(graph: Graph, run: Run) -> Overlay:
     """Lay a run over a graph.
 
+    Where the run has records and the graph knows none of their paths, the heading says so: what was drawn as not run
+    may well have run, under another name or in another workflow.
+
     Args:
         graph: Of the workflow that ran.
         run: How the run ended, or where it stands.
+
+    Raises:
+        TypeError: It is neither.
     """
+    _check(run)
     tallies = _tallied(run)
     marks: dict[str, Mark] = {}
     _mark_chain(graph.chain.members, tallies, marks)
+    foreign = bool(run.steps) and not {record.path for record in run.steps} & {m.path for m in graph.members()}
     return Overlay(
         run.status,
-        _heading(run),
+        f"{_heading(run)} · {_FOREIGN}" if foreign else _heading(run),
         run.run_id,
         run.duration,
         marks,
         frozenset(edge for edge in graph.edges if _taken(edge, marks)),
     )
+
+
+def _check(run: object) -> None:
+    if not isinstance(run, Completed | Blocked | Suspended | Failed | Canceled | Paused):
+        raise TypeError(
+            f"run has to be an outcome of the workflow, what `await workflow.run(…)`, `await run.start(…)` or "
+            f"`await run.next()` gives, and it is of type {type(run).__name__!r}"
+        )
 
 
 @dataclass(slots=True)

@@ -213,6 +213,29 @@ def test_a_cluster_that_nobody_tells_of_is_not_called_idle_while_something_in_it
     assert overlay.marks["other"].status == "not-run"
 
 
+FORMS = ("to_text", "to_mermaid", "to_svg", "to_dot", "to_json")
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("run", ["x", 7, StepRecord("a", "a", "success", None)])
+def test_what_is_no_outcome_is_refused_with_what_is_wanted(form: str, run: Any) -> None:
+    workflow = create_workflow(id="w").then(A).commit()
+    with pytest.raises(TypeError, match=rf"run has to be an outcome of the workflow, .* '{type(run).__name__}'"):
+        getattr(workflow, form)(run=run)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_run_of_which_the_graph_knows_no_step_says_so_instead_of_seeming_to_have_skipped_all(form: str) -> None:
+    other = Completed(1, run_id="r1", steps=[did("x"), did("y/z")])
+    workflow = create_workflow(id="w").then(A).then(B).commit()
+    assert "none of its steps is in this graph" in str(getattr(workflow, form)(run=other)).replace("\n", " ")
+    known = Completed(1, run_id="r1", steps=[did("x"), did("b")])
+    assert "none of its steps" not in laid(workflow, known).heading
+    assert "none of its steps" not in laid(workflow, Canceled(run_id="r1")).heading
+    nested = create_workflow(id="w").then(create_workflow(id="in").then(A).commit()).commit()
+    assert "none of its steps" not in laid(nested, Completed(1, steps=[did("in/a")])).heading
+
+
 @st.composite
 def laid_out(draw: st.DrawFn) -> tuple[Workflow[Any, Any], Run]:
     workflow = draw(workflows(nodes=3, arms=3))
