@@ -50,7 +50,7 @@ def agent_mermaid(agent: Agent) -> str:
 
 def agent_svg(agent: Agent) -> str:
     """The agent as an SVG picture."""
-    return sections_svg(_title(agent), _sections(agent), _EDGES)
+    return sections_svg(_title(agent), _sections(agent), _EDGES, ends=("messages", "answer"))
 
 
 def agent_text(agent: Agent) -> str:

@@ -20,20 +20,24 @@ _USUAL: Final = 900.0
 _NEARLY: Final = 4.0
 
 
-def folded(pieces: Sequence[Piece], room: float) -> Piece:
+def folded(pieces: Sequence[Piece], room: float, *, ends: tuple[Piece, Piece] | None = None) -> Piece:
     """One under the other, in several columns where one would be too long, as on a page of a newspaper.
 
     Args:
         pieces: In running order.
         room: The width that the columns keep to where they can; the next ones stand below.
+        ends: What stands right above the first and right below the last, where nothing else leads to and from the
+            whole.
     """
     if len(pieces) == 1 or _height(pieces) <= _TALLEST:
-        return stacked(pieces)
+        return stacked(pieces if ends is None else [ends[0], *pieces, ends[1]])
+    if ends is not None:
+        pieces = [stacked([ends[0], pieces[0]]), *pieces[1:-1], stacked([pieces[-1], ends[1]])]
     bands: list[list[Piece]] = []
     for tall, group in itertools.groupby(pieces, key=lambda piece: piece.height > _TALLEST):
         run = list(group)
         bands += [[piece] for piece in run] if tall else _bands(run, room)
-    return _newspaper(bands)
+    return _newspaper(bands, whole=ends is not None)
 
 
 def _bands(pieces: Sequence[Piece], room: float) -> list[list[Piece]]:
@@ -76,8 +80,13 @@ def _columns(pieces: Sequence[Piece], tallest: float) -> list[list[Piece]]:
     return columns
 
 
-def _newspaper(bands: Sequence[Sequence[Piece]]) -> Piece:
-    """The columns of a band beside one another, each band below the one before, all joined by wires."""
+def _newspaper(bands: Sequence[Sequence[Piece]], *, whole: bool) -> Piece:
+    """The columns of a band beside one another, each band below the one before, all joined by wires.
+
+    Args:
+        bands: From top to bottom.
+        whole: Whether nothing leads to the first column and from the last.
+    """
     parts: list[Part] = []
     y = 0.0
     before: _Foot | None = None
@@ -95,7 +104,7 @@ def _newspaper(bands: Sequence[Sequence[Piece]]) -> Piece:
             else:
                 way = before.way_to(enter, beside=x > 0)
                 faint = not (before.gone and column.live)
-            if len(way) > 2 or y:
+            if before is not None or (y and not whole):
                 parts.append((0.0, 0.0, Wire(way, column.arrow, faint)))
             parts.append((x, y, column))
             before = _Foot(x + column.leave, y + column.height, x + column.width + _GUTTER / 2, bottom, column.gone)
@@ -103,10 +112,11 @@ def _newspaper(bands: Sequence[Sequence[Piece]]) -> Piece:
         y = bottom + FORK
     first, last = bands[0][0], bands[-1][-1]
     assert before is not None
-    parts.append((0.0, 0.0, Wire([(before.x, before.y), (before.x, y)], faint=not last.gone)))
+    if not whole:
+        parts.append((0.0, 0.0, Wire([(before.x, before.y), (before.x, y)], faint=not last.gone)))
     width = max(sum(column.width + _GUTTER for column in band) - _GUTTER for band in bands)
     arrow = len(bands[0]) == 1 and first.arrow
-    return Piece(width, y, first.enter, before.x, parts, first.live, last.gone, arrow)
+    return Piece(width, y - FORK if whole else y, first.enter, before.x, parts, first.live, last.gone, arrow)
 
 
 class _Foot:

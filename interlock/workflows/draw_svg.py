@@ -11,7 +11,7 @@ from interlock.workflows.forks import LABEL_SIZE
 from interlock.workflows.graph_of import graph_of
 from interlock.workflows.labels import printable
 from interlock.workflows.overlay import Run, overlay_of
-from interlock.workflows.pieces import Box, Frame, Label, Piece, Shape, TextLine, Wire, placed, stacked
+from interlock.workflows.pieces import Box, Frame, Label, Piece, Shape, TextLine, Wire, placed
 from interlock.workflows.svg_layout import PAGE_WIDTH, chain_piece, line_height, terminal_piece
 from interlock.workflows.svg_outlines import box_outline, frame_outline
 from interlock.workflows.svg_strokes import arrow_tip, number, polyline, swing
@@ -57,7 +57,7 @@ def workflow_svg(workflow: Workflow[Any, Any], *, run: Run | None = None) -> str
     ends = terminal_piece(
         _terminal("output", workflow.output_schema), live=overlay is None or overlay.status == "success"
     )
-    whole = stacked([begins, chain_piece(graph.chain, overlay), ends])
+    whole = chain_piece(graph.chain, overlay, ends=(begins, ends))
     title = f"{workflow.id}: {schema_name(workflow.input_schema)} → {schema_name(workflow.output_schema)}"
     subtitles = [text for text in (workflow.description, None if overlay is None else overlay.heading) if text]
     return picture(whole, title, subtitles)
@@ -87,7 +87,7 @@ def picture(piece: Piece, title: str, subtitles: Sequence[str] = ()) -> str:
     return "\n".join(
         (
             f'<svg xmlns="http://www.w3.org/2000/svg" class="interlock-drawing" role="img" {size} '
-            f'aria-label={quoteattr(name)} font-family="{FONT}" style="max-width:100%;height:auto">',
+            f'aria-label={quoteattr(name)} font-family="{FONT}">',
             f"<title>{escape(name)}</title>",
             *(f"<desc>{escape(printable(text))}</desc>" for text in subtitles[-1:]),
             f"<style>{style_sheet()}</style>",

@@ -18,7 +18,8 @@ _LABEL_HEIGHT: Final = 14.0
 _LABEL_GAP: Final = 8.0
 _TAIL: Final = 4.0
 """From the line of the join to where the whole is left."""
-_NEAR: Final = 24.0
+_NEAR: Final = 48.0
+"""So far from the middle the way in of a fork may be, to lead straight down into an arm."""
 
 
 class Arm(NamedTuple):

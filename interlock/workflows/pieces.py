@@ -26,6 +26,7 @@ __all__ = [
     "Shape",
     "TextLine",
     "Wire",
+    "between",
     "placed",
     "stacked",
 ]

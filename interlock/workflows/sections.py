@@ -123,11 +123,18 @@ def sections_mermaid(title: str, sections: Sequence[Section], edges: Sequence[Ed
     return chart.text()
 
 
-def sections_svg(title: str, sections: Sequence[Section], edges: Sequence[Edge] | None = None) -> str:
+def sections_svg(
+    title: str,
+    sections: Sequence[Section],
+    edges: Sequence[Edge] | None = None,
+    *,
+    ends: tuple[str, str] | None = None,
+) -> str:
     """The sections as an SVG picture: a titled frame each, with its plan's picture inside, one under the other.
 
     An arrow between two frames leads to the next section; the other edges run along the right side.
-    Args and errors are those of :func:`sections_json`.
+    ``ends`` says what is given to the first and what the last gives: it stands in a small box above and one below.
+    The other args and the errors are those of :func:`sections_json`.
     """
     from interlock.workflows.svg_sections import FramedSection, sections_picture
 
@@ -136,7 +143,7 @@ def sections_svg(title: str, sections: Sequence[Section], edges: Sequence[Edge] 
         FramedSection(section.id, section.label, section.note, section.body, idle=section.body == NOTHING_ACTS)
         for section in sections
     ]
-    return sections_picture(title, framed_, numbered)
+    return sections_picture(title, framed_, numbered, ends=ends)
 
 
 def sections_text(title: str, sections: Sequence[Section], edges: Sequence[Edge] | None = None) -> str:

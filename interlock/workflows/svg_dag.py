@@ -44,7 +44,9 @@ def dag_piece(items: Sequence[Piece], needs: Sequence[Sequence[int]], room: floa
     y = 0.0
     feet: list[tuple[Slot, float, float]] = []
     for number, row in enumerate(rows):
-        if number:
+        if number == len(rows) - 1 and len(feet) == 1:
+            places[row[0]] = feet[0][1]  # nothing to gather: left right at the foot
+        elif number:
             widest = max(abs(x - places[end] - pieces[end].enter) for slot, x, _ in feet for end in slot.below)
             bottom, y = y, y + min(max(_SHALLOWEST if widest else _STRAIGHT, widest * _SLOPE), _DEEPEST)
             for slot, x, foot in feet:

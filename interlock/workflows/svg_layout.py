@@ -26,7 +26,7 @@ from interlock.workflows.pieces import FORK, GAP, Box, Frame, Label, Part, Piece
 from interlock.workflows.svg_dag import dag_piece
 from interlock.workflows.text_size import fitted, text_width
 
-__all__ = ["PAGE_WIDTH", "chain_piece", "framed", "line_height", "terminal_piece"]
+__all__ = ["FRAME_MARGIN", "PAGE_WIDTH", "chain_piece", "framed", "line_height", "terminal_piece"]
 
 PAGE_WIDTH: Final = 1400.0
 """The width a picture keeps to where it can: that of a page on a screen, so that it is read without being shrunk."""
@@ -38,7 +38,8 @@ _WIDEST: Final = 200.0
 _NARROWEST: Final = 96.0
 _SIDE: Final = 12.0
 _HEAD: Final = 9.0
-_MARGIN: Final = 16.0
+FRAME_MARGIN: Final = 16.0
+"""Between what is in a frame and the frame, but for its top."""
 _ABOUT_LENGTH: Final = 60
 _LANE: Final = 22.0
 _EXTRA: Final = {"map": 8.0, "sleep": 24.0, "merge": 30.0, "processor": 8.0}
@@ -46,15 +47,22 @@ _EXTRA: Final = {"map": 8.0, "sleep": 24.0, "merge": 30.0, "processor": 8.0}
 _JOIN: Final = 9.0
 
 
-def chain_piece(chain: Chain, overlay: Overlay | None = None, room: float = PAGE_WIDTH) -> Piece:
+def chain_piece(
+    chain: Chain,
+    overlay: Overlay | None = None,
+    room: float = PAGE_WIDTH,
+    *,
+    ends: tuple[Piece, Piece] | None = None,
+) -> Piece:
     """A chain of a graph.
 
     Args:
         chain: The chain.
         overlay: A run to show.
         room: The width to keep to where that can be.
+        ends: Where the whole begins and where it ends, if nothing else is drawn around it.
     """
-    return _Layout(overlay).chain(chain, room)
+    return _Layout(overlay).chain(chain, room, ends)
 
 
 def terminal_piece(text: str, *, live: bool) -> Piece:
@@ -65,20 +73,31 @@ def terminal_piece(text: str, *, live: bool) -> Piece:
     return Piece(width, height, width / 2, width / 2, [(0.0, 0.0, box)], live, live)
 
 
-def framed(inner: Piece, frame_of: Frame, *, least: float = 0.0, wired: bool = True) -> Piece:
+def framed(
+    inner: Piece,
+    frame_of: Frame,
+    *,
+    least: float = 0.0,
+    axis: float | None = None,
+    wired: bool = True,
+    left: bool = True,
+) -> Piece:
     """A frame around a piece.
 
     Args:
         inner: What is in it.
         frame_of: Its heading, kind and so on; its size is found here.
         least: How wide it is at least.
+        axis: Where it is entered, from its left; default: where that is if what is in it stands in its middle.
         wired: Whether something is run in it, so that there is a way in and out.
+        left: Whether the way out leads to its foot.
     """
     head = line_height(frame_of.heading) + _HEAD
     aside = text_width(frame_of.aside, _SIZES["about"]) + 2 * _SIDE if frame_of.aside else 0.0
-    width = max(least, inner.width + 2 * _MARGIN, _widest(frame_of.heading) + 2 * _SIDE + aside)
-    x, y = (width - inner.width) / 2, head + (FORK / 2 if not inner.arrow else GAP - 8.0 if wired else 0.0)
-    height = y + inner.height + _MARGIN
+    width = max(least, inner.width + 2 * FRAME_MARGIN, _widest(frame_of.heading) + 2 * _SIDE + aside)
+    x = (width - inner.width) / 2 if axis is None else axis - inner.enter
+    y = head + (FORK / 2 if not inner.arrow else GAP - 8.0 if wired else 0.0)
+    height = y + inner.height + FRAME_MARGIN
     enter, leave = x + inner.enter, x + inner.leave
     frame = Frame(
         frame_of.path,
@@ -94,8 +113,9 @@ def framed(inner: Piece, frame_of: Frame, *, least: float = 0.0, wired: bool = T
     parts: list[Part] = [(0.0, 0.0, frame), (x, y, inner)]
     if wired:
         way_in = Wire([(enter, head), (enter, y)], inner.arrow, not inner.live)
-        way_out = Wire([(leave, y + inner.height), (leave, height)], faint=not inner.gone)
-        parts += [(0.0, 0.0, way_in), (0.0, 0.0, way_out)]
+        parts.append((0.0, 0.0, way_in))
+    if wired and left:
+        parts.append((0.0, 0.0, Wire([(leave, y + inner.height), (leave, height)], faint=not inner.gone)))
     return Piece(width, height, enter, leave, parts, inner.live, inner.gone)
 
 
@@ -110,13 +130,13 @@ class _Layout:
     def __init__(self, overlay: Overlay | None) -> None:
         self._overlay = overlay
 
-    def chain(self, chain: Chain, room: float) -> Piece:
+    def chain(self, chain: Chain, room: float, ends: tuple[Piece, Piece] | None = None) -> Piece:
         """What runs one after the other."""
         pieces: list[Piece] = []
         for member in chain.members:
             gone = not pieces or pieces[-1].gone
             pieces.append(self._join(member, live=gone) if _is_join(member) else self._member(member, room))
-        return folded(pieces, room)
+        return folded(pieces, room, ends=ends)
 
     def _member(self, member: Member, room: float) -> Piece:
         match member:
@@ -128,14 +148,14 @@ class _Layout:
             case BranchCluster():
                 return self._branch(member, room)
             case NestedCluster(chain=chain):
-                return framed(self.chain(chain, room - 2 * _MARGIN), self._frame(member, "workflow"))
+                return framed(self.chain(chain, room - 2 * FRAME_MARGIN), self._frame(member, "workflow"))
             case BodyCluster(kind=kind, body=body, again=again):
-                inner = self.chain(body, room - 2 * _MARGIN)
+                inner = self.chain(body, room - 2 * FRAME_MARGIN)
                 if again is not None:
                     inner = _looped(inner, again, repeated=self._repeats(member))
                 return framed(inner, self._frame(member, kind))
             case DagCluster(items=items, needs=needs):
-                inner_room = room - 2 * _MARGIN
+                inner_room = room - 2 * FRAME_MARGIN
                 inner = dag_piece([self.chain(item, inner_room) for item in items], needs, inner_room)
                 return framed(inner, self._frame(member, "dag"))
 
@@ -209,11 +229,10 @@ def _looped(body: Piece, again: str, *, repeated: bool) -> Piece:
     top = GAP
     foot = top + body.height
     leg = foot + LABEL_SIZE + 12.0
-    height = leg + FORK
     parts: list[Part] = [
         (0.0, top, body),
         (0.0, 0.0, Wire([(body.enter, 0.0), (body.enter, top)], body.arrow, not body.live)),
-        (0.0, 0.0, Wire([(body.leave, foot), (body.leave, height)], faint=not body.gone)),
+        (0.0, 0.0, Wire([(body.leave, foot), (body.leave, leg)], faint=not body.gone)),
         (
             0.0,
             0.0,
@@ -226,7 +245,7 @@ def _looped(body: Piece, again: str, *, repeated: bool) -> Piece:
         ),
         (body.leave + 7.0, leg - LABEL_SIZE - 4.0, Label(label, not repeated)),
     ]
-    return Piece(lane + 2.0, height, body.enter, body.leave, parts, body.live, body.gone, arrow=False)
+    return Piece(lane + 2.0, leg, body.enter, body.leave, parts, body.live, body.gone, arrow=False)
 
 
 def _lines(role: str, text: str, most: int, width: float = _WIDEST) -> list[TextLine]:

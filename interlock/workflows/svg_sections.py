@@ -10,8 +10,8 @@ from interlock.workflows.draw_svg import picture
 from interlock.workflows.graph_of import graph_of
 from interlock.workflows.labels import printable
 from interlock.workflows.nodes import Plan
-from interlock.workflows.pieces import GAP, Box, Frame, Part, Piece, TextLine, Wire
-from interlock.workflows.svg_layout import chain_piece, framed, line_height
+from interlock.workflows.pieces import GAP, Box, Frame, Part, Piece, TextLine, Wire, between
+from interlock.workflows.svg_layout import FRAME_MARGIN, chain_piece, framed, line_height, terminal_piece
 from interlock.workflows.text_size import fitted, text_width
 
 __all__ = ["FramedSection", "sections_picture"]
@@ -42,34 +42,70 @@ class FramedSection(NamedTuple):
     idle: bool
 
 
-def sections_picture(title: str, sections: Sequence[FramedSection], edges: Sequence[tuple[int, int]]) -> str:
+class _Drawn(NamedTuple):
+    """The place of a section in the picture.
+
+    Attributes:
+        top, foot: Of its frame.
+        leave: Where the way out comes to the foot of what is in it; None where a wire leads it on, or nothing is run.
+    """
+
+    top: float
+    foot: float
+    leave: float | None
+
+
+def sections_picture(
+    title: str,
+    sections: Sequence[FramedSection],
+    edges: Sequence[tuple[int, int]],
+    *,
+    ends: tuple[str, str] | None = None,
+) -> str:
     """The sections as a picture.
 
     Args:
         title: What they are sections of.
         sections: In running order.
         edges: By the places of sections.
+        ends: What stands where the first is entered, and where the last is left.
     """
     inner = [_content(section) for section in sections]
-    widest = max(
-        [_NARROWEST, *(framed(piece, _frame(section)).width for piece, section in zip(inner, sections, strict=True))]
-    )
+    alone = [framed(piece, _frame(section)) for piece, section in zip(inner, sections, strict=True)]
+    axis = max((frame.enter for frame in alone), default=0.0)
+    narrowest = axis + max((frame.width - frame.enter for frame in alone), default=0.0)
+    widest = max(_NARROWEST, narrowest)
+    axis += (widest - narrowest) / 2
     onward = {source for source, target in edges if target == source + 1}
     aside = sorted((edge for edge in edges if edge[1] != edge[0] + 1), key=lambda edge: abs(edge[0] - edge[1]))
     parts: list[Part] = []
-    spans: list[tuple[float, float]] = []
+    drawn: list[_Drawn] = []
     y = 0.0
+    begin, end = (None, None) if ends is None else (terminal_piece(text, live=True) for text in ends)
+    if begin is not None:
+        parts += [(axis - begin.enter, y, begin), _arrow(axis, axis, y + begin.height)]
+        y += begin.height + GAP
     for number, (section, piece) in enumerate(zip(sections, inner, strict=True)):
-        frame = framed(piece, _frame(section), least=widest, wired=isinstance(section.body, Plan))
+        runs = isinstance(section.body, Plan)
+        goes_on = number in onward or (end is not None and number == len(sections) - 1)
+        frame = framed(piece, _frame(section), least=widest, axis=axis, wired=runs, left=goes_on)
         parts.append((0.0, y, frame))
-        spans.append((y, y + frame.height))
+        drawn.append(_Drawn(y, y + frame.height, frame.leave if runs and not goes_on else None))
         y += frame.height
-        if number in onward:
-            parts.append((0.0, 0.0, Wire([(widest / 2, y), (widest / 2, y + GAP)], arrow=True)))
+        if goes_on:
+            parts.append(_arrow(frame.leave, axis, y))
         y += GAP
-    parts += _ways_aside(aside, spans, widest)
+    if end is not None:
+        parts.append((axis - end.enter, y, end))
+        y += end.height + GAP
+    parts += _ways_aside(aside, drawn, widest)
     width = widest + (len(aside) + 1) * _LANE if aside else widest
-    return picture(Piece(width, max(y - GAP, 0.0), widest / 2, widest / 2, parts), title)
+    return picture(Piece(width, max(y - GAP, 0.0), axis, axis, parts), title)
+
+
+def _arrow(x: float, to: float, y: float) -> Part:
+    """An arrow down to the next."""
+    return 0.0, 0.0, between((x, y), (to, y + GAP), arrow=True, faint=False)
 
 
 def _content(section: FramedSection) -> Piece:
@@ -93,14 +129,20 @@ def _frame(section: FramedSection) -> Frame:
     return Frame("", "section", 0.0, 0.0, heading, printable(section.label), faint=section.idle, aside=note)
 
 
-def _ways_aside(edges: Sequence[tuple[int, int]], spans: Sequence[tuple[float, float]], side: float) -> Iterator[Part]:
+def _ways_aside(edges: Sequence[tuple[int, int]], drawn: Sequence[_Drawn], side: float) -> Iterator[Part]:
     """The ways along the right side, the shortest next to the frames."""
     used: Counter[tuple[str, int]] = Counter()
     for number, (source, target) in enumerate(edges):
         lane = side + (number + 1) * _LANE
-        out = spans[source][1] - _FOOT - _APART * used["out", source]
-        into = spans[target][0] + _HEAD + _APART * used["into", target]
+        foot, leave = drawn[source].foot, drawn[source].leave
+        if leave is not None and not used["out", source]:
+            out = foot - FRAME_MARGIN / 2
+            begins = [(leave, foot - FRAME_MARGIN), (leave, out)]
+        else:
+            out = foot - _FOOT - _APART * used["out", source]
+            begins = [(side, out)]
+        into = drawn[target].top + _HEAD + _APART * used["into", target]
         used["out", source] += 1
         used["into", target] += 1
-        way = [(side, out), (lane, out), (lane, into), (side, into)]
+        way = [*begins, (lane, out), (lane, into), (side, into)]
         yield 0.0, 0.0, Wire(way, arrow=True, dashed=target <= source)

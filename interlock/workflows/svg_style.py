@@ -43,7 +43,12 @@ KIND_FILLS: Final = {
 
 
 def style_sheet() -> str:
-    """The rules that turn the drawing dark where the reader's page is. Colours on a light page are attributes."""
+    """The rules that turn the drawing dark where the reader's page is. Colours on a light page are attributes.
+
+    One more keeps it no wider than the page it stands in, on a screen. It too is a rule for a medium, which browsers
+    obey and plain viewers pass over: as a style of the drawing itself ``height:auto`` makes some of them (CairoSVG)
+    draw nothing.
+    """
     rules = [
         (".page", f"fill:{_DARK['page']}"),
         (".box", f"fill:{_DARK['box']};stroke:{_DARK['line']}"),
@@ -64,4 +69,5 @@ def style_sheet() -> str:
         (".frame", f"fill:{_DARK['frame']}"),  # of a frame the status colours the line alone
     ]
     inner = "".join(f".interlock-drawing {selector}{{{rule}}}" for selector, rule in rules)
-    return f"@media (prefers-color-scheme:dark){{{inner}}}"
+    narrow = "@media screen{.interlock-drawing{max-width:100%;height:auto}}"
+    return f"{narrow}@media (prefers-color-scheme:dark){{{inner}}}"
