@@ -35,8 +35,13 @@ def first_line(function: object) -> str | None:
 
 
 def annotated_schemas(function: object) -> tuple[Any, Any]:
-    """The schemas that a function's annotations name; UNSET where they name none or cannot be read."""
-    target = function if inspect.isroutine(function) else type(function).__call__
+    """The schemas that a function's annotations name; UNSET where they name none or cannot be read.
+
+    Raises:
+        DefinitionError: It cannot be called with one context.
+    """
+    target: Any = function if inspect.isroutine(function) else type(function).__call__
+    _check_count(function, target)
     try:
         hints = _hints(target)
     except (NameError, TypeError, AttributeError) as error:
@@ -75,6 +80,27 @@ def _local_names(function: Any) -> dict[str, Any]:
             names = {**frame.f_locals, **names}
         frame = frame.f_back
     return names
+
+
+def _check_count(function: object, target: Any) -> None:
+    """Refuse a function that does not take exactly one argument: it is given one context."""
+    code = getattr(target, "__code__", None)
+    if code is None or code.co_flags & inspect.CO_VARARGS:
+        return
+    bound = inspect.ismethod(target) or not inspect.isroutine(function)
+    takes = code.co_varnames[bool(bound) : code.co_argcount]
+    needs = takes[: len(takes) - len(target.__defaults__ or ())]
+    keywords = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
+    given: dict[str, object] = cast("Any", target).__kwdefaults__ or {}
+    missing = [name for name in keywords if name not in given]
+    if takes and len(needs) <= 1 and not missing:
+        return
+    told = ", ".join([*takes, *(f"*, {name}" for name in missing)]) or "nothing"
+    raise DefinitionError(
+        f"{getattr(function, '__name__', function)!r} takes {told}, but a step's function is given one StepContext: "
+        "write def …(ctx: StepContext[…]) and read ctx.input",
+        subject="step",
+    )
 
 
 def _check_parameter(function: Any, hints: Mapping[str, Any]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, assert_never
 
@@ -21,8 +21,10 @@ from interlock.workflows.nodes import (
     Plan,
     SleepNode,
     StepNode,
+    plans_in,
 )
 from interlock.workflows.outcome import StepError
+from interlock.workflows.path_schemas import run_input_faults, source_faults
 
 __all__ = ["edge_faults"]
 
@@ -41,6 +43,9 @@ def edge_faults(plan: Plan, input_schema: Any, output_schema: Any) -> list[str]:
         input_schema, output_schema: The workflow's.
     """
     faults, last = _along(plan.nodes, Flow(input_schema, f"{_START} gives"), {})
+    faults += [
+        f"{node.id!r}: {fault}" for node in _maps_in(plan) for fault in run_input_faults(node.sources, input_schema)
+    ]
     if not plan.nodes:
         return faults
     given = last.schema
@@ -54,6 +59,16 @@ def edge_faults(plan: Plan, input_schema: Any, output_schema: Any) -> list[str]:
     elif not fits(given, output_schema):
         faults.append(f"{last.says} {schema_name(given)} but the output_schema is {schema_name(output_schema)}")
     return faults
+
+
+def _maps_in(plan: Plan) -> Iterator[MapNode]:
+    """The maps of a plan and of its blocks; those of a nested workflow are its own."""
+    for node in plan.nodes:
+        if isinstance(node, MapNode):
+            yield node
+        elif not isinstance(node, NestedNode):
+            for inner in plans_in(node):
+                yield from _maps_in(inner)
 
 
 def _along(nodes: Sequence[Node], flow: Flow, sound: _Sound) -> tuple[list[str], Flow]:
@@ -94,7 +109,8 @@ def _through(node: Node, flow: Flow, sound: _Sound) -> tuple[list[str], Flow]:
         case SleepNode():
             return [], flow
         case MapNode(id=id_, sources=sources):
-            return [], Flow(UNSET if sources is None else dict, f"{id_!r} gives")
+            faults = [f"{id_!r}: {fault}" for fault in source_faults(sources, flow)]
+            return faults, Flow(UNSET if sources is None else dict, f"{id_!r} gives")
         case MergeNode(id=id_):
             return [], Flow(UNSET, f"{id_!r} gives")
         case _:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import is_dataclass
 from typing import Any, Final, cast
 
@@ -48,6 +48,10 @@ class Source(ABC):
         """The same with its ids tied to the steps of a workflow."""
         del steps
         return self
+
+    def paths(self) -> Iterator[tuple[Step[Any, Any] | str, Path]]:
+        """The paths it follows, each with the step or the root (``"input"``, ``"state"``, …) into which."""
+        return iter(())
 
     def __repr__(self) -> str:
         return f"<Source {self.label}>"
@@ -184,6 +188,9 @@ class _FromStep(Source):
         self._path = path
         self.label = path.after(" | ".join(step.id for step in steps))
 
+    def paths(self) -> Iterator[tuple[Step[Any, Any] | str, Path]]:
+        return ((step, self._path) for step in self.steps)
+
     def read(self, ctx: StepContext[Any]) -> object:
         for step in self.steps:
             output: object = ctx.output_of(step, default=cast("Any", _NOT_RUN))
@@ -199,6 +206,9 @@ class _FromRoot(Source):
         self._root = root
         self._path = path
         self.label = path.after(root)
+
+    def paths(self) -> Iterator[tuple[Step[Any, Any] | str, Path]]:
+        yield self._root, self._path
 
     def read(self, ctx: StepContext[Any]) -> object:
         return self._path.read(getattr(ctx, self._root), self._root)
@@ -219,6 +229,11 @@ class _Template(Source):
             self._text,
             [_FromStep((steps[piece[0]],), piece[1]) if isinstance(piece, tuple) else piece for piece in self._pieces],
         )
+
+    def paths(self) -> Iterator[tuple[Step[Any, Any] | str, Path]]:
+        for piece in self._pieces:
+            if isinstance(piece, Source):
+                yield from piece.paths()
 
     def read(self, ctx: StepContext[Any]) -> object:
         if self.names:
