@@ -5,11 +5,12 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from interlock.workflows.columns import folded
-from interlock.workflows.pieces import Box, Piece, placed, stacked
+from interlock.workflows.pieces import GAP, Box, Piece, Wire, placed, stacked
 
 ROOM = 1400.0
 
@@ -75,3 +76,18 @@ def test_something_tall_has_a_column_of_its_own_and_does_not_keep_the_rest_from_
     found = boxes(folded([piece(n, 100, height, 0.5, 0.5) for n, height in enumerate(heights)], ROOM))
     assert len({x for x, _, _ in found[:40]}) > 1
     assert len({x for x, _, _ in found[41:]}) > 1
+
+
+@given(chains)
+def test_the_ends_stand_right_above_the_first_and_right_below_the_last(pieces: list[Piece]) -> None:
+    begin, end = piece(-1, 60, 20, 0.5, 0.5), piece(-2, 60, 20, 0.5, 0.5)
+    whole = folded(pieces, ROOM, ends=(begin, end))
+    (_, begin_top, _), (_, first_top, _), *_ = found = boxes(whole)
+    (_, last_top, last), (_, end_top, _) = found[-2:]
+    assert first_top - begin_top - begin.height == pytest.approx(GAP)
+    assert end_top - last_top - last.height == pytest.approx(GAP)
+    wires = [(x, y, shape) for x, y, shape in placed(whole) if isinstance(shape, Wire)]
+    assert len(wires) == len(pieces) + 1  # none leads to the first end, and none from the last
+    assert [box.path for _, _, box in found] == ["-1", *(str(number) for number in range(len(pieces))), "-2"]
+    for x, y, shape in wires:
+        assert all(-0.01 <= y + dy <= whole.height + 0.01 and x + dx >= -0.01 for dx, dy in shape.points)

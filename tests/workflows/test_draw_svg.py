@@ -78,6 +78,20 @@ def test_it_holds_no_script_and_nothing_from_outside_whatever_ids_and_reasons_ho
     assert not re.search(r"url\(|@import|<", style.text or "")
 
 
+def test_all_of_its_style_is_for_a_medium_so_that_viewers_of_files_draw_it_by_its_attributes_alone() -> None:
+    root = read(create_workflow(id="w").map(named).commit().to_svg())
+    assert not any(element.get("style") for element in root.iter())
+    [style] = root.findall(f"{SVG}style")
+    rest, outside, depth = style.text or "", "", 0
+    for char in rest:
+        depth -= char == "}"
+        outside += char if not depth else ""
+        depth += char == "{"
+    assert re.fullmatch(r"(@media[^{}]*\{\})+", outside)
+    width, height = float(root.get("width", "")), float(root.get("height", ""))
+    assert root.get("viewBox") == f"0 0 {width:g} {height:g}"
+
+
 def test_every_hostile_label_is_shown_as_it_is() -> None:
     workflow = Workflow[Any, Any](Plan("w", tuple(StepNode(function_step(text)) for text in HOSTILE)))
     shown = [text for _, group in groups(read(workflow.to_svg())) for text in texts(group)]

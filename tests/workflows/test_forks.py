@@ -68,3 +68,11 @@ def test_the_way_to_an_arm_where_nothing_came_is_faint_and_so_is_the_way_out_whe
     arms = [Arm(piece(0, 100, 40, 0.5, 0.5)), Arm(type(dead)(100, 40, 50, 50, dead.parts, live=False, gone=False))]
     faint = [shape.faint for _, _, shape in placed(forked(arms, 1400, live=True)) if isinstance(shape, Wire)]
     assert faint == [False, False, True, True]
+
+
+@given(st.integers(150, 230), st.integers(150, 230), st.integers(150, 230))
+def test_a_middle_arm_about_in_the_middle_hangs_straight_down(left: int, middle: int, right: int) -> None:
+    arms = [Arm(piece(number, width, 40, 0.5, 0.5)) for number, width in enumerate((left, middle, right))]
+    whole = forked(arms, 1400, live=True)
+    _, (x, _, box), _ = boxes(whole)
+    assert whole.enter == whole.leave == x + box.width / 2

@@ -144,6 +144,44 @@ def test_svg_draws_a_frame_each_with_what_acts_there_and_arrows_between_them() -
     assert len(dashed) == 1  # the way back
 
 
+TIP = re.compile(r"M([\d.]+) ([\d.]+)l-4 -8h8z")
+
+
+def test_the_sections_of_a_picture_share_one_axis_from_its_begin_to_its_end() -> None:
+    uneven = create_workflow(id="g").parallel([function_step("a" * 30), function_step("b")]).map(named).commit()
+    folded = create_workflow(id="f").then(function_step("c" * 25)).commit()
+    sections = [
+        Section("one", "one", plan=GUARDS.plan),
+        Section("two", "two", plan=uneven.plan),
+        Section("three", "three"),
+        Section("four", "four", plan=folded.plan),
+    ]
+    root = ET.fromstring(sections_svg("agent", sections, ends=("the question", "the answer")))
+    svg = "{http://www.w3.org/2000/svg}"
+    tops = [float(box.get("y", "")) for box in root.iter(f"{svg}rect") if box.get("class") in ("frame", "box")]
+    shown = [text.text for text in root.iter(f"{svg}text")]
+    assert {"the question", "the answer"} <= set(shown)
+    [tips] = [path.get("d", "") for path in root.iter(f"{svg}path") if path.get("class") == "tip"]
+    tipped = [(float(x), float(y)) for x, y in TIP.findall(tips)]
+    frames = sorted(tops[: len(sections)])
+    [end] = [float(text.get("x", "")) for text in root.iter(f"{svg}text") if text.text == "the answer"]
+    into = [x for x, y in tipped if any(abs(y - top) < 0.2 for top in frames)]
+    assert len(into) == len(sections)
+    assert {*into, max(tipped, key=lambda tip: tip[1])[0]} == {end}
+    assert max(y for _, y in tipped) > frames[-1]
+
+
+def test_of_a_plan_that_leads_back_the_way_begins_at_its_last_node_and_not_at_the_frame() -> None:
+    sections = [Section("a", "a", text="a"), Section("b", "b", plan=GUARDS.plan), Section("c", "c", text="c")]
+    root = ET.fromstring(sections_svg("agent", sections, [("a", "b"), ("b", "a"), ("a", "c")]))
+    [back] = [p.get("d", "") for p in root.iter("{http://www.w3.org/2000/svg}path") if p.get("stroke-dasharray")]
+    start = re.match(r"M([\d.]+) ([\d.]+)", back)
+    assert start is not None
+    boxes = [r for r in root.iter("{http://www.w3.org/2000/svg}rect") if r.get("class") == "box"]
+    last = max(boxes, key=lambda box: float(box.get("y", "")))
+    assert float(start[2]) == pytest.approx(float(last.get("y", "")) + float(last.get("height", "")), abs=0.2)
+
+
 def test_json_has_each_plan_as_a_workflow_tells_it() -> None:
     told = sections_json("agent", POINTS, LOOP)
     assert json.loads(json.dumps(told)) == told

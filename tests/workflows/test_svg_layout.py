@@ -31,7 +31,7 @@ from interlock.workflows.graph import Graph, Vertex, chains_of
 from interlock.workflows.graph_of import graph_of
 from interlock.workflows.overlay import overlay_of
 from interlock.workflows.pieces import Box, Frame, Label, Piece, Wire, placed
-from interlock.workflows.svg_layout import PAGE_WIDTH, chain_piece
+from interlock.workflows.svg_layout import FRAME_MARGIN, PAGE_WIDTH, chain_piece
 from interlock.workflows.text_size import text_width
 from tests.workflows.drawn import built, function_step, holds, named, outcomes, workflows
 
@@ -229,6 +229,25 @@ def test_a_loop_has_a_dashed_wire_back_on_its_right_with_its_condition() -> None
     assert points[0][1] > found.boxes["a"].bottom
     assert points[-1][1] < found.boxes["a"].top
     assert len(found.labels) == 1
+
+
+A, B = function_step("a"), function_step("b")
+
+
+@pytest.mark.parametrize(
+    ("workflow", "frame", "last", "most"),
+    [
+        (create_workflow(id="w").dag({A: [], B: [A]}).commit(), "dag", "b", FRAME_MARGIN),
+        (create_workflow(id="w").foreach(A).commit(), "foreach", "a", FRAME_MARGIN),
+        (create_workflow(id="w").do_while(A, holds).commit(), "do-while", "a", FRAME_MARGIN + LABEL_SIZE + 12),
+        (create_workflow(id="w").do_until(A, holds).commit(), "do-until", "a", FRAME_MARGIN + LABEL_SIZE + 12),
+    ],
+)
+def test_no_room_is_left_below_what_is_last_in_a_frame_but_for_the_way_back(
+    workflow: Workflow[Any, Any], frame: str, last: str, most: float
+) -> None:
+    found = page(workflow)
+    assert found.frames[frame].bottom - found.boxes[last].bottom == pytest.approx(most)
 
 
 def test_without_a_run_nothing_is_faint() -> None:
