@@ -142,7 +142,7 @@ class LocalRun(Standing, Generic[I_contra, O_co]):
         async def opened(buffer: EventBuffer) -> Callable[[], Awaitable[Outcome[Any]]]:
             await self.turnstile.enter()
             try:
-                await self._answered_by(data, wanted, request_context)
+                await self._answered_by(data, wanted, request_context, buffer)
             except BaseException:
                 self.turnstile.leave()
                 raise
@@ -280,7 +280,12 @@ class LocalRun(Standing, Generic[I_contra, O_co]):
         return None
 
     async def _answer_stored(
-        self, store: RunStore, data: object, wanted: Wanted, request_context: Mapping[str, object] | None
+        self,
+        store: RunStore,
+        data: object,
+        wanted: Wanted,
+        request_context: Mapping[str, object] | None,
+        buffer: EventBuffer | None,
     ) -> None:
         """Write an answer into a run's journal, and take in where the run stands."""
         stored = self._stored(store)
@@ -295,20 +300,26 @@ class LocalRun(Standing, Generic[I_contra, O_co]):
             waiting = history.suspensions if history.status in ("suspended", "paused") else ()
             token, answer = self.answer(waiting, data, wanted, history.status)
             try:
-                await stored.claim_resume(history, token, answer)
+                await stored.claim_resume(history, token, answer, buffer)
             except JournalConflict:
                 continue  # somebody was quicker; what it did shows when the journal is read again
             break
         self.take(history, request_context)
 
-    async def _answered_by(self, data: object, wanted: Wanted, request_context: Mapping[str, object] | None) -> None:
+    async def _answered_by(
+        self,
+        data: object,
+        wanted: Wanted,
+        request_context: Mapping[str, object] | None,
+        buffer: EventBuffer | None = None,
+    ) -> None:
         """Take in an answer; from here on the run can go on."""
         if self._store is not None:
-            await self._answer_stored(self._store, data, wanted, request_context)
+            await self._answer_stored(self._store, data, wanted, request_context, buffer)
         elif self.outcome is None:
             raise NothingSuspended(self.run_id, "it has not been started here, and has no store")
         else:
-            self.answer_here(data, wanted, request_context)
+            self.answer_here(data, wanted, request_context, buffer)
 
     async def _continue(
         self,

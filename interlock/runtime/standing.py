@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from time import time
 from typing import Any
 
 from interlock.context import RequestContext
@@ -24,7 +25,9 @@ from interlock.runtime.suspended import Wanted, chosen_suspension
 from interlock.runtime.turnstile import Turnstile, turnstile_lock
 from interlock.schema import UNSET, validate
 from interlock.storage import RunStore
+from interlock.tracing import warn
 from interlock.workflows import Workflow
+from interlock.workflows.events import Event
 from interlock.workflows.outcome import Outcome, Paused, Suspended, Suspension
 
 __all__ = ["Standing"]
@@ -114,6 +117,12 @@ class Standing:
         stop = leg.cancel if leg is not None else turnstile.stop if turnstile is not None else None
         if stop is not None:
             stop()
+        elif isinstance(self.outcome, Suspended) and self._store is not None:
+            warn(
+                "a run that waits in a store was cancelled on one object of it, and ends when that is resumed; to end "
+                "it for everybody, await cancel_run(store, run_id) of interlock.runtime",
+                run_id=self.run_id,
+            )
 
     def begin(self, value: object, state: object, request_context: Mapping[str, object] | None) -> None:
         """Check a call that starts the run, and take in what it says.
@@ -180,13 +189,23 @@ class Standing:
         step = steps.get(which.path)
         return which.token, data if step is None else validate(step.resume_schema, data)
 
-    def answer_here(self, data: object, wanted: Wanted, request_context: Mapping[str, object] | None) -> None:
-        """Take in an answer to a run that has ended a leg here; raises what :meth:`answer` does."""
+    def answer_here(
+        self,
+        data: object,
+        wanted: Wanted,
+        request_context: Mapping[str, object] | None,
+        buffer: EventBuffer | None = None,
+    ) -> None:
+        """Take in an answer to a run that has ended a leg here, and tell a reader; raises what :meth:`answer` does."""
         assert self.outcome is not None
         waiting = self._waiting if isinstance(self.outcome, Suspended | Paused) else ()
         token, answer = self.answer(waiting, data, wanted, self.outcome.status)
         self._answered = {**(self._answered or {}), token: next(one for one in waiting if one.token == token)}
         self._known_past().answer(token, answer)
+        self._seq += 1
+        if buffer is not None:
+            told = {"token": token, "resume_data": answer}
+            buffer.add(Event(self._seq, "workflow-resume", self.run_id, time(), data=told))
         if request_context is not None:
             self._context = RequestContext.of(request_context)
 

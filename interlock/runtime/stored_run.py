@@ -122,15 +122,19 @@ class StoredRun:
                 f"run {self._run_id!r} is one of workflow {history.workflow_id!r}, not of {self._workflow.id!r}"
             )
 
-    async def claim_resume(self, history: History, token: str, answer: object) -> None:
-        """Answer a suspension; the history has that row then.
+    async def claim_resume(
+        self, history: History, token: str, answer: object, buffer: EventBuffer | None = None
+    ) -> None:
+        """Answer a suspension; the history has that row then, and a reader is told.
 
         Raises:
             JournalConflict: Somebody has written to the journal since it was read.
             StorageError: The store failed.
             UnrecordableValue: The answer cannot be recorded.
         """
-        await self._claim(history, "workflow-resume", {"token": token, "resume_data": answer})
+        event = await self._claim(history, "workflow-resume", {"token": token, "resume_data": answer})
+        if buffer is not None:
+            buffer.add(event)
 
     async def claim_recover(self, history: History) -> None:
         """Take a run over; the history has that row then.
@@ -141,10 +145,12 @@ class StoredRun:
         """
         await self._claim(history, "workflow-recover", {"fingerprint": self._workflow.fingerprint})
 
-    async def _claim(self, history: History, kind: EventType, data: Mapping[str, object]) -> None:
-        row = self._form.row(self._event(history.seq + 1, kind, data))
+    async def _claim(self, history: History, kind: EventType, data: Mapping[str, object]) -> Event:
+        event = self._event(history.seq + 1, kind, data)
+        row = self._form.row(event)
         await self._append(history.seq, row)
         history.take(row)
+        return event
 
     def _event(self, seq: int, kind: EventType, data: Mapping[str, object]) -> Event:
         return Event(seq, kind, self._run_id, time(), data=data)

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Coroutine, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
+import anyio
+import sniffio
+
+from interlock.errors import RunError
 from interlock.schema import UNSET, schema_name
 from interlock.steps import RetryPolicy, Step, StepContext, SupportsStep
 from interlock.storage import RunStore
@@ -119,6 +124,32 @@ class Workflow(SupportsStep[I_contra, O_co]):
         """
         run: WorkflowRun[Any, Any] = default_engine().create_run(self)
         return run.start(value, state=state, request_context=request_context)
+
+    def run_sync(
+        self,
+        value: I_contra,
+        /,
+        *,
+        state: object = None,
+        request_context: Mapping[str, object] | None = None,
+    ) -> Outcome[O_co]:
+        """:meth:`run` for scripts, in an event loop of its own.
+
+        Example:
+            >>> from interlock import create_workflow
+            >>> double = create_workflow(id="double", input_schema=int).map(lambda ctx: ctx.input * 2).commit()
+            >>> double.run_sync(21).output
+            42
+
+        Raises:
+            pydantic.ValidationError: The input does not fit the schema.
+            RunError: It was called inside a running event loop.
+        """
+        try:
+            library = sniffio.current_async_library()
+        except sniffio.AsyncLibraryNotFoundError:
+            return anyio.run(functools.partial(self.run, value, state=state, request_context=request_context))
+        raise RunError(f"run_sync was called inside a running {library} loop: await run(…) there")
 
     async def recover(
         self,

@@ -481,3 +481,20 @@ async def test_a_wish_to_stop_the_program_comes_out(error: BaseException) -> Non
 
     with pytest.raises(type(error)):
         await create_workflow(id="w").then(create_step(raises)).commit().run(None)
+
+
+@pytest.mark.anyio
+async def test_run_sync_is_refused_inside_a_loop() -> None:
+    workflow = create_workflow(id="w").map(lambda ctx: 1).commit()
+    with pytest.raises(RunError, match=r"run_sync was called inside a running .* loop: await run"):
+        workflow.run_sync(None)
+
+
+def test_run_sync_runs_in_a_loop_of_its_own_with_the_state_and_context_it_is_given() -> None:
+    def told(ctx: StepContext[Any]) -> Any:
+        return ctx.input, ctx.state["n"], ctx.request_context["who"]
+
+    workflow = create_workflow(id="w").then(create_step(told)).commit()
+    outcome = workflow.run_sync("in", state={"n": 2}, request_context={"who": "ann"})
+    assert isinstance(outcome, Completed)
+    assert outcome.output == ("in", 2, "ann")

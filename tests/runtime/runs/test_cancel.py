@@ -217,3 +217,18 @@ async def test_another_object_of_a_stored_run_cancels_it_too() -> None:
             await begun.wait()
             workflow.create_run("r", store=store).cancel()
     assert isinstance(outcomes[0], Canceled)
+
+
+async def test_cancelling_one_object_of_a_run_that_waits_in_a_store_says_what_ends_it(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def ask(ctx: StepContext[Any]) -> Any:
+        return ctx.resume_data or ctx.suspend()
+
+    for store in (None, MemoryRunStore()):
+        run = create_workflow(id="w").then(create_step(ask)).commit().create_run("r", store=store)
+        assert isinstance(await run.start(1), Suspended)
+        run.cancel()
+        captured = capsys.readouterr()
+        assert ("cancel_run(store, run_id)" in captured.out + captured.err) is (store is not None)
+        assert isinstance(await run.resume(1), Canceled)
