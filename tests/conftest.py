@@ -7,6 +7,7 @@ asynchronous test that leaves a task running behind it.
 from __future__ import annotations
 
 import asyncio
+import gc
 import ipaddress
 import os
 import sys
@@ -104,6 +105,12 @@ def pytest_itemcollected(item: pytest.Item) -> None:
     """Give every asynchronous test the guard against leaked tasks."""
     if isinstance(item, pytest.Function) and item.get_closest_marker("anyio") and "anyio_backend" in item.fixturenames:
         item.fixturenames.append("no_leaked_tasks")
+
+
+def pytest_collection_finish() -> None:
+    """What is there before the first test is never garbage; going through it again and again took a third of the time."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

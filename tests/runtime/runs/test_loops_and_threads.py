@@ -265,6 +265,13 @@ async def test_steps_taken_by_two_at_once_are_taken_one_after_the_other(maybe: R
     assert most == [1]
 
 
+def _noting(ran: list[int]) -> Callable[[StepContext[Any]], None]:
+    def note(_: StepContext[Any]) -> None:
+        ran.append(1)
+
+    return note
+
+
 @pytest.mark.parametrize("stored", [False, True])
 def test_of_two_threads_that_start_one_run_at_the_same_moment_one_does(stored: bool) -> None:
     """Both are validating the input when the other begins to."""
@@ -275,7 +282,7 @@ def test_of_two_threads_that_start_one_run_at_the_same_moment_one_does(stored: b
         return value
 
     ran: list[int] = []
-    step: Any = create_step(lambda ctx: ran.append(1), id="runs")
+    step: Any = create_step(_noting(ran), id="runs")
     workflow = create_workflow(id="w", input_schema=Annotated[int, AfterValidator(patient)]).then(step).commit()
     run: Any = workflow.create_run("r", store=MemoryRunStore() if stored else None)
     ended: list[str] = []
