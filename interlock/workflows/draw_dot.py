@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
+from interlock.schema import schema_name
 from interlock.workflows.graph import (
     BranchCluster,
     Chain,
@@ -44,7 +45,8 @@ def workflow_dot(workflow: Workflow[Any, Any], *, run: Run | None = None) -> str
     r"""The workflow as a graph in DOT, for ``dot`` and whatever else reads it.
 
     Nested workflows, blocks and bodies are clusters; a branch is a diamond, the way back of a loop dashed. Nodes are
-    ``n1``, ``n2``, … in running order, so any step id will do. Nodes and edges are those of ``to_json()``.
+    ``n1``, ``n2``, … in running order, so any step id will do. Nodes and edges are those of ``to_json()``: what the
+    workflow takes and gives is told by the title.
 
     Args:
         workflow: The workflow.
@@ -55,11 +57,12 @@ def workflow_dot(workflow: Workflow[Any, Any], *, run: Run | None = None) -> str
         >>> from interlock.workflows import create_workflow
         >>> from interlock.steps import create_step
         >>> split = create_step(lambda ctx: ctx.input.split(), id="split")
-        >>> print(create_workflow(id="wordy").then(split).map(lambda ctx: len(ctx.input)).commit().to_dot())
+        >>> wordy = create_workflow(id="wordy", input_schema=str).then(split).map(lambda ctx: len(ctx.input)).commit()
+        >>> print(wordy.to_dot().replace('fontname="Helvetica,Arial,sans-serif" ', ""))
         digraph "wordy" {
-            graph [fontname="Helvetica,Arial,sans-serif" fontsize="11" label="wordy" labelloc="t" rankdir="TB"]
-            node [fillcolor="#ffffff" fontname="Helvetica,Arial,sans-serif" fontsize="11" shape="box" style="filled"]
-            edge [fontname="Helvetica,Arial,sans-serif" fontsize="10"]
+            graph [fontsize="11" label="wordy: str → anything" labelloc="t" rankdir="TB"]
+            node [fillcolor="#ffffff" fontsize="11" shape="box" style="filled"]
+            edge [fontsize="10"]
             n1 [label="split"]
             n2 [label="map" style="rounded,filled"]
             n1 -> n2
@@ -67,7 +70,9 @@ def workflow_dot(workflow: Workflow[Any, Any], *, run: Run | None = None) -> str
     """
     graph = graph_of(workflow.plan)
     overlay = None if run is None else overlay_of(graph, run)
-    title = [workflow.id] if overlay is None else [workflow.id, overlay.heading]
+    title = [f"{workflow.id}: {schema_name(workflow.input_schema)} → {schema_name(workflow.output_schema)}"]
+    if overlay is not None:
+        title.append(overlay.heading)
     font = {"fontname": "Helvetica,Arial,sans-serif", "fontsize": "11"}
     writer = _Writer(overlay)
     lines = [

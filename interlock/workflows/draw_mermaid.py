@@ -46,6 +46,8 @@ _SHAPES: Final = {
 """By kind. A kind that is not here, such as one of a user's own steps, is a plain box."""
 
 _DESCRIPTION_LENGTH = 80
+_FRAME = "-frame"
+"""Behind a status: the class of frames."""
 
 
 def workflow_mermaid(workflow: Workflow[Any, Any], *, run: Run | None = None) -> str:
@@ -58,7 +60,8 @@ def workflow_mermaid(workflow: Workflow[Any, Any], *, run: Run | None = None) ->
     (``n1``), so any step id will do. Nodes and edges are those of ``to_json()`` and ``to_networkx()``.
 
     With a run each node is coloured by how it ended, says in words what else there is to know, and why it failed or
-    stopped, and ways that were not taken are faint; the title says how the run ended.
+    stopped; a frame has a border of such a colour; ways that were not taken are faint. The title says which workflow
+    it is and how the run ended.
 
     Mermaid itself refuses a chart of more than 500 edges or 50,000 characters unless the page that shows it sets
     ``maxEdges`` and ``maxTextSize``.
@@ -99,7 +102,7 @@ class MermaidChart:
         graph = graph_of(plan)
         overlay = None if run is None else overlay_of(graph, run)
         if overlay is not None:
-            self._heading = overlay.heading
+            self._heading = f"{plan.id}: {overlay.heading}"
         ids: dict[str, str] = {}
         self._chain(graph.chain, ids, overlay, alone=True)
         for edge in graph.edges:
@@ -160,13 +163,20 @@ class MermaidChart:
                 for arm in arms:
                     self._chain(arm, ids, overlay, alone=False)
             case NestedCluster(chain=chain) | BodyCluster(body=chain):
-                with self.frame(_title(member, mark)):
+                with self.frame(_title(member, mark)) as frame:
+                    self._ended(frame, mark)
                     self._chain(chain, ids, overlay, alone=alone)
             case ParallelCluster() | DagCluster():
                 with self.frame(_title(member, mark), crossed=not alone) as frame:
                     self._classes["parallel"].append(frame)
+                    self._ended(frame, mark)
                     for chain in chains_of(member):
                         self._chain(chain, ids, overlay, alone=False)
+
+    def _ended(self, frame: str, mark: Mark | None) -> None:
+        """Give a frame a border of the colour of how what is in it ended."""
+        if mark is not None:
+            self._classes[f"{mark.status}{_FRAME}"].append(frame)
 
     def _vertex(self, vertex: Vertex, mark: Mark | None) -> str:
         texts = [vertex.label]
@@ -213,7 +223,9 @@ def _class(name: str) -> str:
         return "fill:none,stroke-dasharray:6 4"
     if name == "idle":
         return "stroke-dasharray:2 3,opacity:0.6"
-    colours = STATUS_COLOURS[cast("MarkStatus", name)]
+    colours = STATUS_COLOURS[cast("MarkStatus", name.removesuffix(_FRAME))]
+    if name.endswith(_FRAME):
+        return f"stroke:{colours.line},stroke-width:2px"
     dashed = ",stroke-dasharray:4 3" if colours.dashed else ""
     return f"fill:{colours.fill},stroke:{colours.line},color:#1f2328{dashed}"
 

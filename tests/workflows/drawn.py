@@ -242,10 +242,15 @@ class Rendered:
         return sorted(self.nodes, key=lambda id_: int(id_[1:]))
 
 
-def rendered(source: str) -> Rendered:
+def svg_of(source: str) -> str:
     """Let the real Mermaid parse and draw a flowchart; raises where it cannot."""
     mermaid: Any = mermaidx  # brings no types
-    root = ET.fromstring(mermaid.render(source).svg())
+    return str(mermaid.render(source).svg())
+
+
+def rendered(source: str) -> Rendered:
+    """What the real Mermaid draws; raises where it cannot."""
+    root = ET.fromstring(svg_of(source))
     nodes: dict[str, list[str]] = {}
     frames: dict[str, str] = {}
     edges: set[tuple[str, str]] = set()

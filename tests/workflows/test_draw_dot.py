@@ -103,7 +103,7 @@ def test_a_graph_reads_as_its_workflow() -> None:
     assert workflow.to_dot() == "\n".join(
         (
             'digraph "w" {',
-            f'    graph [fontname="{FONT}" fontsize="11" label="w" labelloc="t" rankdir="TB"]',
+            f'    graph [fontname="{FONT}" fontsize="11" label="w: anything → anything" labelloc="t" rankdir="TB"]',
             f'    node [fillcolor="#ffffff" fontname="{FONT}" fontsize="11" shape="box" style="filled"]',
             f'    edge [fontname="{FONT}" fontsize="10"]',
             "    subgraph cluster_1 {",
@@ -164,7 +164,7 @@ def test_a_run_colours_nodes_says_why_and_makes_ways_not_taken_faint() -> None:
     error = ValueError('no "b"')
     steps = [StepRecord("a", "a", "success", 1, duration=0.5), StepRecord("b", "b", "failed", 1, error=error)]
     found = read(workflow.to_dot(run=Failed(error, run_id="r1", steps=steps)))
-    assert shown(found.graph["label"]) == ["w", '✗ failed · run r1 · ValueError: no "b"']
+    assert shown(found.graph["label"]) == ["w: anything → anything", '✗ failed · run r1 · ValueError: no "b"']
     assert [shown(node["label"]) for node in found.nodes.values()] == [
         ["a", "✓ 500 ms"],
         ["b", "✗ failed", 'ValueError: no "b"'],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import Any, ClassVar
 
 from hypothesis import Phase, given, settings
@@ -12,7 +13,8 @@ from interlock.steps import Step
 from interlock.workflows import Failed, ParallelNode, Plan, StepNode, StepRecord, Workflow, create_workflow
 from interlock.workflows.draw_mermaid import MermaidChart, escaped
 from interlock.workflows.labels import printable, shortened
-from tests.workflows.drawn import HOSTILE, WORD_JOINER, function_step, holds, named, rendered, workflows
+from interlock.workflows.status_colours import STATUS_COLOURS
+from tests.workflows.drawn import HOSTILE, WORD_JOINER, function_step, holds, named, rendered, svg_of, workflows
 
 
 class GuardStep(Step[Any, Any]):
@@ -99,21 +101,38 @@ def test_a_run_colours_nodes_says_why_and_makes_ways_not_taken_faint() -> None:
         StepRecord("b", "b", "failed", 1, error=error, duration=0.5),
     ]
     source = workflow.to_mermaid(run=Failed(error, run_id="r1", steps=steps))
-    assert source.startswith('---\ntitle: "✗ failed · run r1 · ValueError: no \\"b\\" ‹here>"\n---\nflowchart TD\n')
+    assert source.startswith('---\ntitle: "w: ✗ failed · run r1 · ValueError: no \\"b\\" ‹here>"\n---\nflowchart TD\n')
     assert "class n1,n3 failed" in source
     assert "class n2 not-run" in source
     assert "linkStyle 0 opacity:0.35" in source
     drawing = rendered(source)
     assert drawing.nodes["n3"] == ["b", "✗ failed · 500 ms", 'ValueError: no "b" <here>']
     assert drawing.nodes["n2"] == ["a", "not run"]
-    assert drawing.title == '✗ failed · run r1 · ValueError: no "b" ‹here>'
+    assert drawing.title == 'w: ✗ failed · run r1 · ValueError: no "b" ‹here>'
+
+
+def test_a_run_gives_every_frame_a_border_of_the_colour_of_how_it_ended() -> None:
+    a, b, c = (function_step(id_) for id_ in "abc")
+    inner = create_workflow(id="inner").then(c).commit()
+    workflow = create_workflow(id="w").parallel([a, b]).do_while(inner, holds).map(named).commit()
+    done = [StepRecord(path, path, "success", 1) for path in ("parallel", "a", "b")]
+    failed = [StepRecord(path, path, "failed", 1, error=ValueError("no")) for path in ("do-while", "inner", "inner/c")]
+    source = workflow.to_mermaid(run=Failed(ValueError("no"), steps=[*done, *failed]))
+    assert "class f1 success-frame" in source
+    assert "class f2,f3 failed-frame" in source
+    assert "class f1 parallel" in source
+    svg = svg_of(source)
+    drawn = Counter(re.findall(r'class="cluster ([^"]*)"', svg))
+    assert drawn == {"parallel success-frame": 1, "failed-frame": 2}
+    borders = re.findall(r'class="cluster failed-frame"[^>]*><rect style="([^"]*)"', svg)
+    assert all(f"stroke:{STATUS_COLOURS['failed'].line}" in border.replace(" ", "") for border in borders)
 
 
 def test_a_hostile_heading_is_shown_as_it_is_but_for_an_angle_bracket() -> None:
     workflow = create_workflow(id="w").then(function_step("a")).commit()
     text = "\" ' <b> #35; &amp; ﬂ°°65¶ß \\n %%{init:{}}%% --- $$x$$ `x` **x** fa:fa-user \u202eabc \x00 : | - ]"
     heading = rendered(workflow.to_mermaid(run=Failed(ValueError(text)))).title
-    assert heading == f"✗ failed · ValueError: {printable(text)}".replace("<", "‹")
+    assert heading == f"w: ✗ failed · ValueError: {printable(text)}".replace("<", "‹")
 
 
 def test_hostile_conditions_are_shown_as_they_are() -> None:

@@ -148,7 +148,8 @@ TIP = re.compile(r"M([\d.]+) ([\d.]+)l-4 -8h8z")
 
 
 def test_the_sections_of_a_picture_share_one_axis_from_its_begin_to_its_end() -> None:
-    uneven = create_workflow(id="g").parallel([function_step("a" * 30), function_step("b")]).map(named).commit()
+    arms = [function_step("a" * 18), function_step("b"), function_step("d")]
+    uneven = create_workflow(id="g").parallel(arms).map(named).commit()
     folded = create_workflow(id="f").then(function_step("c" * 25)).commit()
     sections = [
         Section("one", "one", plan=GUARDS.plan),
@@ -169,6 +170,8 @@ def test_the_sections_of_a_picture_share_one_axis_from_its_begin_to_its_end() ->
     assert len(into) == len(sections)
     assert {*into, max(tipped, key=lambda tip: tip[1])[0]} == {end}
     assert max(y for _, y in tipped) > frames[-1]
+    middles = {text.text: float(text.get("x", "")) for text in root.iter(f"{svg}text")}
+    assert {middles[text] for text in ("b", "c" * 25, NOTHING_ACTS)} == {end}
 
 
 def test_of_a_plan_that_leads_back_the_way_begins_at_its_last_node_and_not_at_the_frame() -> None:
