@@ -66,7 +66,7 @@ def shout(ctx: StepContext[str]) -> str:
 @pytest.mark.parametrize(
     ("entries", "fault"),
     [
-        ([Guard], r"input_processors\[0\] is the class Guard: pass an instance, Guard\(…\)"),
+        ([Guard], r"input_processors: item 0 is the class Guard: pass an instance, Guard\(…\)"),
         ([create_workflow(id="w")], r"is a workflow that is not committed: call \.commit\(\)"),
         (Guard(), r"it is a Guard: pass a list of processors"),
         (None, r"it is a NoneType: pass a list of processors"),

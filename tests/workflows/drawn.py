@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import mermaidx
+from hypothesis import Phase, settings
 from hypothesis import strategies as st
 
 from interlock.steps import Step, StepContext, create_step
@@ -43,6 +44,19 @@ from interlock.workflows.graph import Vertex, chains_of
 from interlock.workflows.graph_of import graph_of
 from interlock.workflows.naming import named as numbered
 from interlock.workflows.outcome import StepStatus
+
+
+def examples(share: float, *, shrunk: bool = True) -> settings:
+    """Settings for fewer examples than the profile has, for tests that take their time.
+
+    Args:
+        share: Of those of the profile.
+        shrunk: Whether a failure is made small, which takes many more.
+    """
+    usual = settings()
+    phases = usual.phases if shrunk else (Phase.explicit, Phase.reuse, Phase.generate)
+    return settings(max_examples=max(1, round(usual.max_examples * share)), phases=phases)
+
 
 WORD_JOINER = "\N{WORD JOINER}"
 

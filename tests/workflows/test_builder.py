@@ -29,7 +29,7 @@ from interlock.workflows import (
     create_workflow,
 )
 from tests.workflows.acting import ActingStep
-from tests.workflows.drawn import function_step, workflows
+from tests.workflows.drawn import examples, function_step, workflows
 
 
 @step
@@ -285,6 +285,7 @@ def test_a_step_that_is_called_as_a_map_would_be_keeps_its_id() -> None:
     assert ids == ["map-3", "map-4", "map", "map-2", "parallel", "merge", "parallel-3", "merge-2"]
 
 
+@examples(1 / 4)
 @given(workflows())
 def test_the_ids_of_one_scope_are_all_different(workflow: Workflow[Any, Any]) -> None:
     nodes = workflow.plan.nodes

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from interlock.workflows import Failed, StepRecord, Workflow, create_workflow
 from interlock.workflows.draw_dot import quoted
 from interlock.workflows.labels import printable
-from tests.workflows.drawn import HOSTILE, function_step, holds, named, outcomes, workflows
+from tests.workflows.drawn import HOSTILE, examples, function_step, holds, named, outcomes, workflows
 
 FONT = "Helvetica,Arial,sans-serif"
 TOKEN = re.compile(r'\s*("(?:[^"\\]|\\.)*"|->|[A-Za-z_][A-Za-z0-9_]*|[{}\[\]=])', re.DOTALL)
@@ -133,6 +133,7 @@ def test_every_text_is_shown_as_it_is_a_line_each(texts: list[str]) -> None:
     assert shown(quoted(*texts)) == [printable(text) for text in texts]
 
 
+@examples(1 / 4)
 @given(workflows())
 def test_it_has_the_nodes_and_edges_of_the_networkx_graph(workflow: Workflow[Any, Any]) -> None:
     graph = workflow.to_networkx()
@@ -147,6 +148,7 @@ def test_it_has_the_nodes_and_edges_of_the_networkx_graph(workflow: Workflow[Any
     assert {(paths[a], paths[b]) for a, b, attributes in found.edges if "constraint" in attributes} == back
 
 
+@examples(1 / 4)
 @given(workflows(nodes=3, arms=3).flatmap(lambda workflow: st.tuples(st.just(workflow), outcomes(workflow))))
 def test_a_run_changes_looks_and_words_but_neither_nodes_nor_edges(drawn: tuple[Workflow[Any, Any], Any]) -> None:
     workflow, run = drawn

@@ -10,7 +10,7 @@ from hypothesis import given
 
 from interlock.steps import StepContext, create_step, step
 from interlock.workflows import Failed, StepRecord, Workflow, create_workflow
-from tests.workflows.drawn import function_step, holds, workflows
+from tests.workflows.drawn import examples, function_step, holds, workflows
 
 
 @step
@@ -172,6 +172,7 @@ def test_without_a_run_nothing_is_said_of_one() -> None:
     assert "run" not in json.dumps(create_workflow(id="w").then(length).commit().to_json())
 
 
+@examples(1 / 4)
 @given(workflows())
 def test_it_survives_json_and_is_the_same_every_time(workflow: Workflow[Any, Any]) -> None:
     told = workflow.to_json()
@@ -179,6 +180,7 @@ def test_it_survives_json_and_is_the_same_every_time(workflow: Workflow[Any, Any
     assert json.dumps(workflow.to_json()) == json.dumps(told)
 
 
+@examples(1 / 4)
 @given(workflows())
 def test_it_has_the_nodes_and_edges_of_the_networkx_graph(workflow: Workflow[Any, Any]) -> None:
     told = workflow.to_json()

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from typing import Any, ClassVar
 
-from hypothesis import Phase, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from interlock.steps import Step
@@ -14,7 +14,17 @@ from interlock.workflows import Failed, ParallelNode, Plan, StepNode, StepRecord
 from interlock.workflows.draw_mermaid import MermaidChart, escaped
 from interlock.workflows.labels import printable, shortened
 from interlock.workflows.status_colours import STATUS_COLOURS
-from tests.workflows.drawn import HOSTILE, WORD_JOINER, function_step, holds, named, rendered, svg_of, workflows
+from tests.workflows.drawn import (
+    HOSTILE,
+    WORD_JOINER,
+    examples,
+    function_step,
+    holds,
+    named,
+    rendered,
+    svg_of,
+    workflows,
+)
 
 
 class GuardStep(Step[Any, Any]):
@@ -208,7 +218,7 @@ def test_every_hostile_title_is_shown_as_it_is_and_so_is_a_label_alone() -> None
     assert [drawing.nodes[id_] for id_ in drawing.in_order()] == [[printable(text)] for text in titles]
 
 
-@settings(max_examples=2, phases=[Phase.explicit, Phase.reuse, Phase.generate])  # shrinking would take minutes
+@examples(1 / 60, shrunk=False)  # shrinking would take minutes
 @given(st.lists(st.text(min_size=1, max_size=12).filter(str.strip), min_size=20, max_size=20))
 def test_every_text_is_shown_as_it_is(texts: list[str]) -> None:
     chart = MermaidChart()
@@ -218,7 +228,7 @@ def test_every_text_is_shown_as_it_is(texts: list[str]) -> None:
     assert [drawing.nodes[id_] for id_ in drawing.in_order()] == [[printable(text)] for text in texts]
 
 
-@settings(max_examples=5, phases=[Phase.explicit, Phase.reuse, Phase.generate])
+@examples(1 / 20, shrunk=False)
 @given(workflows(nodes=3, arms=3))
 def test_mermaid_draws_the_nodes_and_edges_of_the_networkx_graph(workflow: Workflow[Any, Any]) -> None:
     graph = workflow.to_networkx()

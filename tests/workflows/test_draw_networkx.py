@@ -12,7 +12,7 @@ from hypothesis import given
 from interlock.schema import UNSET
 from interlock.steps import StepContext, step
 from interlock.workflows import Workflow, create_workflow
-from tests.workflows.drawn import function_step, holds, workflows
+from tests.workflows.drawn import examples, function_step, holds, workflows
 
 
 @step
@@ -74,6 +74,7 @@ def test_a_nested_step_is_a_node_under_its_path() -> None:
     assert graph.nodes["outer-child/inner/a"]["id"] == "a"
 
 
+@examples(1 / 4)
 @given(workflows())
 def test_there_is_never_a_cycle_and_never_a_loose_end(workflow: Workflow[Any, Any]) -> None:
     graph = workflow.to_networkx()

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from interlock.steps import Step, create_step
@@ -17,7 +17,7 @@ from interlock.workflows import Failed, Plan, StepNode, StepRecord, Workflow, cr
 from interlock.workflows.graph import BranchCluster, ParallelCluster
 from interlock.workflows.graph_of import graph_of
 from interlock.workflows.labels import printable
-from tests.workflows.drawn import HOSTILE, function_step, holds, named, outcomes, workflows
+from tests.workflows.drawn import HOSTILE, examples, function_step, holds, named, outcomes, workflows
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -46,7 +46,7 @@ def texts(element: ET.Element) -> list[str]:
     return [text.text or "" for text in element.iter(f"{SVG}text")]
 
 
-@settings(max_examples=60)
+@examples(1 / 4)
 @given(workflows())
 def test_every_node_and_frame_is_there_once_under_its_path_with_its_label(workflow: Workflow[Any, Any]) -> None:
     root = read(workflow.to_svg())
@@ -57,7 +57,7 @@ def test_every_node_and_frame_is_there_once_under_its_path_with_its_label(workfl
     assert Counter((path, title(group)[0]) for path, group in groups(root)) == labels
 
 
-@settings(max_examples=30)
+@examples(1 / 4)
 @given(workflows(nodes=3, arms=3).flatmap(lambda workflow: st.tuples(st.just(workflow), outcomes(workflow))))
 def test_it_holds_no_script_and_nothing_from_outside_whatever_ids_and_reasons_hold(
     drawn: tuple[Workflow[Any, Any], Any],

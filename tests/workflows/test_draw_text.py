@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from interlock.workflows import (
@@ -23,7 +23,7 @@ from interlock.workflows import (
 from interlock.workflows.blocks import Block, box, width_of
 from interlock.workflows.draw_text import TEXT_WIDTH, plan_block
 from interlock.workflows.labels import printable
-from tests.workflows.drawn import KINDS, function_step, holds, named, outcomes, workflows
+from tests.workflows.drawn import KINDS, examples, function_step, holds, named, outcomes, workflows
 
 plain = st.integers(0, 10**5).map(lambda n: f"{'a-guard-of-some-length'[: n % 20]}{n}")
 
@@ -298,7 +298,7 @@ w: anything → anything
     )
 
 
-@settings(max_examples=40)
+@examples(1 / 4)
 @given(workflows(nodes=3, arms=3).flatmap(lambda workflow: st.tuples(st.just(workflow), outcomes(workflow))))
 def test_no_run_can_act_on_the_terminal_or_bend_a_line(drawn: tuple[Workflow[Any, Any], Any]) -> None:
     workflow, run = drawn
@@ -318,6 +318,7 @@ def test_a_control_character_never_reaches_the_terminal() -> None:
     assert "\\x1b[31m\\u202e" in text
 
 
+@examples(1 / 4)
 @given(workflows())
 def test_no_line_ends_in_blanks_and_nothing_is_left_out(workflow: Workflow[Any, Any]) -> None:
     text = workflow.to_text()
@@ -331,7 +332,7 @@ def test_no_line_ends_in_blanks_and_nothing_is_left_out(workflow: Workflow[Any, 
 WITHOUT_DAGS = tuple(kind for kind in KINDS if kind != "dag")
 
 
-@settings(max_examples=40)
+@examples(1 / 4)
 @given(workflows(ids=plain, descriptions=st.none(), nodes=4, arms=8, kinds=WITHOUT_DAGS))
 def test_ordinary_workflows_keep_to_a_hundred_columns(workflow: Workflow[Any, Any]) -> None:
     assert max(map(width_of, workflow.to_text().splitlines())) <= TEXT_WIDTH

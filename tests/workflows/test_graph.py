@@ -27,7 +27,7 @@ from interlock.workflows import (
 )
 from interlock.workflows.graph import BodyCluster, Edge, Graph
 from interlock.workflows.graph_of import graph_of
-from tests.workflows.drawn import function_step, holds, named, workflows
+from tests.workflows.drawn import examples, function_step, holds, named, workflows
 
 A, B, C, D = (function_step(id_) for id_ in "abcd")
 
@@ -209,6 +209,7 @@ def test_an_arm_of_a_branch_that_does_nothing_at_a_phase_is_a_node() -> None:
     ]
 
 
+@examples(1 / 4)
 @given(workflows())
 def test_no_path_and_no_edge_stands_twice(workflow: Workflow[Any, Any]) -> None:
     graph = graph_of(workflow.plan)
@@ -220,6 +221,7 @@ def test_no_path_and_no_edge_stands_twice(workflow: Workflow[Any, Any]) -> None:
     assert {path for edge in pairs(graph) for path in edge} <= set(paths)
 
 
+@examples(1 / 4)
 @given(workflows())
 def test_one_node_leads_to_another_exactly_where_it_runs_before_it(workflow: Workflow[Any, Any]) -> None:
     graph = graph_of(workflow.plan)

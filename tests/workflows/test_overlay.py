@@ -27,7 +27,7 @@ from interlock.workflows import (
 from interlock.workflows.graph import Edge
 from interlock.workflows.graph_of import graph_of
 from interlock.workflows.overlay import Overlay, Run, overlay_of
-from tests.workflows.drawn import function_step, holds, named, outcomes, workflows
+from tests.workflows.drawn import examples, function_step, holds, named, outcomes, workflows
 
 A, B, C, D = (function_step(id_) for id_ in "abcd")
 
@@ -242,6 +242,7 @@ def laid_out(draw: st.DrawFn) -> tuple[Workflow[Any, Any], Run]:
     return workflow, draw(outcomes(workflow))
 
 
+@examples(1 / 4)
 @given(laid_out())
 def test_every_node_that_does_something_is_marked_and_only_edges_of_the_graph_are_taken(
     drawn: tuple[Workflow[Any, Any], Run],

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from interlock.errors import DefinitionError
@@ -27,7 +27,7 @@ from interlock.workflows.sections import (
     sections_svg,
     sections_text,
 )
-from tests.workflows.drawn import KINDS, function_step, named, rendered, workflows
+from tests.workflows.drawn import KINDS, examples, function_step, named, rendered, workflows
 
 GUARDS = create_workflow(id="g").parallel([function_step("pii"), function_step("injection")]).map(named).commit()
 POINTS = (
@@ -221,7 +221,7 @@ def drawn_sections(draw: st.DrawFn) -> tuple[Sequence[Section], Sequence[tuple[s
     return sections, draw(st.lists(st.tuples(places, places), max_size=5))
 
 
-@settings(max_examples=40)
+@examples(1 / 4)
 @given(drawn_sections())
 def test_boxes_are_straight_and_each_side_arrow_is_drawn(
     drawn: tuple[Sequence[Section], Sequence[tuple[str, str]]],
@@ -238,7 +238,7 @@ def test_boxes_are_straight_and_each_side_arrow_is_drawn(
     assert len(sides) <= 2
 
 
-@settings(max_examples=20)
+@examples(1 / 4)
 @given(drawn_sections())
 def test_a_picture_of_sections_can_be_read_and_holds_every_node(
     drawn: tuple[Sequence[Section], Sequence[tuple[str, str]]],

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from interlock.steps import create_step
@@ -33,7 +33,7 @@ from interlock.workflows.overlay import overlay_of
 from interlock.workflows.pieces import Box, Frame, Label, Piece, Wire, placed
 from interlock.workflows.svg_layout import FRAME_MARGIN, PAGE_WIDTH, chain_piece
 from interlock.workflows.text_size import text_width
-from tests.workflows.drawn import built, function_step, holds, named, outcomes, workflows
+from tests.workflows.drawn import built, examples, function_step, holds, named, outcomes, workflows
 
 SLACK = 0.01
 
@@ -129,13 +129,13 @@ def check(found: Page, graph: Graph) -> None:
         assert all(text_width(line.text, line.size) <= area.right - area.left for line in shape.lines)
 
 
-@settings(max_examples=60)
+@examples(1 / 4)
 @given(workflows())
 def test_every_node_is_a_box_in_its_frames_clear_of_all_others_and_of_every_wire(workflow: Workflow[Any, Any]) -> None:
     check(page(workflow), graph_of(workflow.plan))
 
 
-@settings(max_examples=40)
+@examples(1 / 4)
 @given(workflows(nodes=3, arms=3).flatmap(lambda workflow: st.tuples(st.just(workflow), outcomes(workflow))))
 def test_so_it_is_with_a_run(drawn: tuple[Workflow[Any, Any], Any]) -> None:
     workflow, run = drawn
@@ -178,13 +178,14 @@ def large(seed: int) -> Workflow[Any, Any]:
     return built(*(node() for _ in range(40)))
 
 
-@settings(max_examples=5)
+@examples(1 / 30)
 @given(st.integers(0, 2**32))
 def test_so_it_is_where_chains_are_folded_and_arms_stand_in_rows(seed: int) -> None:
     workflow = large(seed)
     check(page(workflow), graph_of(workflow.plan))
 
 
+@examples(1 / 4)
 @given(workflows())
 def test_an_arrow_ends_at_the_top_of_a_box_or_a_frame_or_at_another_wire(workflow: Workflow[Any, Any]) -> None:
     found = page(workflow)
