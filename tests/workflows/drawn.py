@@ -45,19 +45,6 @@ from interlock.workflows.graph_of import graph_of
 from interlock.workflows.naming import named as numbered
 from interlock.workflows.outcome import StepStatus
 
-
-def examples(share: float, *, shrunk: bool = True) -> settings:
-    """Settings for fewer examples than the profile has, for tests that take their time.
-
-    Args:
-        share: Of those of the profile.
-        shrunk: Whether a failure is made small, which takes many more.
-    """
-    usual = settings()
-    phases = usual.phases if shrunk else (Phase.explicit, Phase.reuse, Phase.generate)
-    return settings(max_examples=max(1, round(usual.max_examples * share)), phases=phases)
-
-
 WORD_JOINER = "\N{WORD JOINER}"
 
 HOSTILE = (
@@ -90,6 +77,18 @@ ids = st.one_of(
     st.text(min_size=1, max_size=12).filter(lambda text: not re.search(r"[\s./]", text)),
 )
 descriptions = st.one_of(st.none(), st.sampled_from(HOSTILE), st.text(max_size=120))
+
+
+def examples(share: float, *, shrunk: bool = True) -> settings:
+    """Settings for fewer examples than the profile has, for tests that take their time.
+
+    Args:
+        share: Of those of the profile.
+        shrunk: Whether a failure is made small, which takes many more.
+    """
+    usual = settings()
+    phases = usual.phases if shrunk else (Phase.explicit, Phase.reuse, Phase.generate)
+    return settings(max_examples=max(1, round(usual.max_examples * share)), phases=phases)
 
 
 def function_step(id: str, description: str | None = None) -> Step[Any, Any]:  # noqa: A002

@@ -183,15 +183,14 @@ def test_a_long_description_is_cut() -> None:
 
 
 def test_every_hostile_label_is_shown_as_it_is_above_a_hostile_description() -> None:
-    texts = dict(zip(HOSTILE, [*HOSTILE[1:], HOSTILE[0]], strict=True))
-    steps = [StepNode(function_step(text, description)) for text, description in texts.items()]
-    chart = MermaidChart()
-    for step in steps:
-        chart.plan(Plan("w", (step,)))
-    drawing = rendered(chart.text())
-    assert [drawing.nodes[id_] for id_ in drawing.in_order()] == [
-        [printable(a), printable(b)] for a, b in texts.items()
-    ]
+    texts = list(zip(HOSTILE, [*HOSTILE[1:], HOSTILE[0]], strict=True))
+    for start in range(0, len(texts), 23):  # Mermaid takes much longer for a wide chart than for several
+        some = texts[start : start + 23]
+        chart = MermaidChart()
+        for text, description in some:
+            chart.plan(Plan("w", (StepNode(function_step(text, description)),)))
+        drawing = rendered(chart.text())
+        assert [drawing.nodes[id_] for id_ in drawing.in_order()] == [[printable(a), printable(b)] for a, b in some]
 
 
 def test_every_hostile_title_is_shown_as_it_is_and_so_is_a_label_alone() -> None:
@@ -260,7 +259,7 @@ def test_plain_ids_stay_readable_in_the_source() -> None:
 def test_workflows_in_workflows_in_workflows_are_drawn() -> None:
     workflow = create_workflow(id="w").then(function_step("s")).commit()
     for depth in range(3):
-        guards = [function_step(f"a{n}") for n in range(3)]
+        guards = [function_step(f"a{n}") for n in range(2)]
         workflow = create_workflow(id=f"w{depth}").then(workflow).parallel(guards).map(named).commit()
     drawing = rendered(workflow.to_mermaid())
     assert len(drawing.nodes) == workflow.to_networkx().number_of_nodes()
