@@ -105,7 +105,11 @@ def given_input(workflow: Workflow[Any, Any], value: object) -> Any:
             'make one with InputContext("text"), from interlock.processors',
             subject=f"workflow {workflow.id!r}",
         )
-    return validate(schema, value)
+    try:
+        return validate(schema, value)
+    except ValueError as error:
+        error.add_note(f"This was the input of workflow {workflow.id!r}.")
+        raise
 
 
 def given_values(state: object) -> dict[str, object]:

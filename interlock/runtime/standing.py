@@ -187,7 +187,13 @@ class Standing:
         steps = self._prepared.steps(self._workflow)
         which = chosen_suspension(self.run_id, wanted, waiting, self._answered or {}, steps, status)
         step = steps.get(which.path)
-        return which.token, data if step is None else validate(step.resume_schema, data)
+        if step is None:
+            return which.token, data
+        try:
+            return which.token, validate(step.resume_schema, data)
+        except ValueError as error:
+            error.add_note(f"This was the answer to {which.path!r}, which still waits.")
+            raise
 
     def answer_here(
         self,

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypedDict, TypeVar, overload
 
 from interlock.errors import DefinitionError
+from interlock.nearest import did_you_mean
 from interlock.steps import RetryPolicy, StepContext, SupportsStep
 from interlock.workflows.making import (
     Made,
@@ -356,7 +357,7 @@ class WorkflowBuilder(Uncommitted, Generic[I_contra, Cur_co, O]):
         def __getattr__(self, name: str) -> object:
             if name == "plan" or (not name.startswith("_") and hasattr(Workflow, name)):
                 raise AttributeError(f"workflow {self.id!r} is not committed: call .commit() before .{name}")
-            raise AttributeError(f"a workflow builder has no attribute {name!r}")
+            raise AttributeError(f"a workflow builder has no {name!r}{did_you_mean(name, dir(type(self)))}")
 
     @property
     def _count(self) -> int:

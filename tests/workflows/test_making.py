@@ -239,7 +239,7 @@ def test_a_retry_is_a_policy() -> None:
 def test_a_builder_that_is_used_as_a_workflow_says_what_to_call(name: str) -> None:
     with pytest.raises(AttributeError, match=rf"workflow 'w' is not committed: call \.commit\(\) before \.{name}"):
         getattr(create_workflow(id="w"), name)
-    with pytest.raises(AttributeError, match="a workflow builder has no attribute 'nothing'"):
+    with pytest.raises(AttributeError, match="a workflow builder has no 'nothing'"):
         getattr(create_workflow(id="w"), "nothing")  # noqa: B009
 
 
