@@ -227,8 +227,8 @@ def test_every_text_is_shown_as_it_is(texts: list[str]) -> None:
     assert [drawing.nodes[id_] for id_ in drawing.in_order()] == [[printable(text)] for text in texts]
 
 
-@examples(1 / 20, shrunk=False)
-@given(workflows(nodes=3, arms=3))
+@examples(1 / 30, shrunk=False)
+@given(workflows(nodes=3, arms=2))
 def test_mermaid_draws_the_nodes_and_edges_of_the_networkx_graph(workflow: Workflow[Any, Any]) -> None:
     graph = workflow.to_networkx()
     drawing = rendered(workflow.to_mermaid())
@@ -258,10 +258,10 @@ def test_plain_ids_stay_readable_in_the_source() -> None:
 
 def test_workflows_in_workflows_in_workflows_are_drawn() -> None:
     workflow = create_workflow(id="w").then(function_step("s")).commit()
-    for depth in range(3):
+    for depth in range(2):
         guards = [function_step(f"a{n}") for n in range(2)]
         workflow = create_workflow(id=f"w{depth}").then(workflow).parallel(guards).map(named).commit()
     drawing = rendered(workflow.to_mermaid())
     assert len(drawing.nodes) == workflow.to_networkx().number_of_nodes()
     assert len(drawing.edges) == workflow.to_networkx().number_of_edges()
-    assert {"w", "w0", "w1", "parallel"} == set(drawing.frames.values())
+    assert {"w", "w0", "parallel"} == set(drawing.frames.values())
