@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, MutableMapping
+from typing import cast
 
 __all__ = ["RequestContext"]
 
@@ -23,10 +24,18 @@ class RequestContext(MutableMapping[str, object]):
 
     @classmethod
     def of(cls, values: Mapping[str, object] | None) -> RequestContext:
-        """What a caller handed over: a context as it is, another mapping made one."""
+        """What a caller handed over: a context as it is, another mapping made one.
+
+        Raises:
+            TypeError: It is no mapping.
+        """
         if values is None:
             return cls()
-        return values if isinstance(values, RequestContext) else cls(values)
+        if isinstance(values, RequestContext):
+            return values
+        if not isinstance(cast("object", values), Mapping):
+            raise TypeError(f"request_context= is a mapping of names to values, not {values!r:.80}")
+        return cls(values)
 
     def __getitem__(self, key: str) -> object:
         return self._values[key]

@@ -198,11 +198,18 @@ class AlreadyStarted(RunError):
 
 
 class AlreadyResumed(RunError):
-    """A suspension was answered a second time; the first answer counts."""
+    """A suspension was answered a second time; the first answer counts.
 
-    def __init__(self, run_id: str, what: str) -> None:
+    Args:
+        run_id: The run.
+        what: What was answered.
+        running: Whether the run has not stopped again since.
+    """
+
+    def __init__(self, run_id: str, what: str, *, running: bool = False) -> None:
         self.run_id = run_id
-        super().__init__(f"run {run_id!r}: {what} has been resumed already")
+        hint = ", and the run goes on; if its process has died, workflow.recover() goes on with it" if running else ""
+        super().__init__(f"run {run_id!r}: {what} has been resumed already{hint}")
 
 
 class NothingSuspended(RunError):
@@ -274,17 +281,23 @@ class RecordedError(RunError):
         type_name: The class it was of.
         message: What it said.
         own: Whether the class is one of these here, whose messages need no class beside them.
+        kinds: The class and those it derives from, up to ``Exception``, each with its module.
 
     Attributes:
         text: Both, as a traceback shows them.
     """
 
-    def __init__(self, type_name: str, message: str, *, own: bool = False) -> None:
+    def __init__(self, type_name: str, message: str, *, own: bool = False, kinds: Sequence[str] = ()) -> None:
         self.type_name = type_name
         self.message = message
         self.own = own
+        self.kinds = tuple(kinds)
         self.text = f"{type_name}: {message}" if message else type_name
         super().__init__(message if own else self.text)
+
+    def was(self, kind: type[BaseException]) -> bool:
+        """Whether the error was one of this class."""
+        return f"{kind.__module__}.{kind.__qualname__}" in self.kinds
 
 
 class StorageError(InterlockError):

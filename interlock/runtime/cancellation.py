@@ -9,8 +9,8 @@ from interlock.errors import InterlockError
 
 __all__ = ["cancelled_itself", "interrupts", "lonely_cancellation"]
 
-_CANCELLATIONS = frozenset({"CancelledError", "Cancelled"})
-"""Of asyncio and of trio, by name: neither is imported here."""
+_CANCELLATIONS = frozenset({("asyncio", "CancelledError"), ("trio", "Cancelled")})
+"""By package and name: neither is imported here."""
 
 
 def interrupts(error: BaseException) -> bool:
@@ -22,7 +22,9 @@ def interrupts(error: BaseException) -> bool:
         return any(interrupts(one) for one in cast("BaseExceptionGroup[BaseException]", error).exceptions)
     if isinstance(error, KeyboardInterrupt | SystemExit | GeneratorExit):
         return True
-    return any(kind.__name__ in _CANCELLATIONS for kind in type(error).__mro__)
+    if isinstance(error, Exception):
+        return False
+    return any((kind.__module__.partition(".")[0], kind.__name__) in _CANCELLATIONS for kind in type(error).__mro__)
 
 
 def cancelled_itself(error: BaseException) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 from weakref import WeakValueDictionary, ref
 
+from interlock.context import RequestContext
 from interlock.errors import DefinitionError, JournalConflict, RunBusy
 from interlock.ids import new_id
 from interlock.runtime.local_run import LocalRun
@@ -51,6 +52,8 @@ class LocalEngine:
         """Go on with a stored run that did not come to its end; see :meth:`Workflow.recover`."""
         _check_store(store)
         _check_id(run_id)
+        if request_context is not None:
+            request_context = RequestContext.of(request_context)
         turnstile = self._turnstile(store, run_id)
         if turnstile.busy:
             raise RunBusy(run_id)
@@ -93,6 +96,8 @@ class LocalEngine:
         made = new_run_id if new_run_id is not None else new_id("run")
         _check_id(run_id)
         _check_id(made, "new_run_id")
+        if request_context is not None:
+            request_context = RequestContext.of(request_context)
         turnstile = self._turnstile(store, made)
         async with turnstile:
             history = await forked(

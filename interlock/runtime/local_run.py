@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Generic, Literal, TypeVar, cast, overload
 
+from interlock.context import RequestContext
 from interlock.errors import (
     AlreadyResumed,
     AlreadyStarted,
@@ -24,7 +25,7 @@ from interlock.runtime.standing import Standing
 from interlock.runtime.stored_run import StoredRun
 from interlock.runtime.suspended import Wanted
 from interlock.storage import RunStore
-from interlock.workflows.outcome import Failed, Outcome, Paused
+from interlock.workflows.outcome import Failed, Outcome, Paused, Suspended
 
 __all__ = ["LocalRun"]
 
@@ -119,6 +120,8 @@ class LocalRun(Standing, Generic[I_contra, O_co]):
             RunBusy: Another process is running it right now.
         """
         wanted = Wanted(step=step, label=label, token=token, index=index)
+        if request_context is not None:
+            request_context = RequestContext.of(request_context)
         async with self.turnstile:
             await self._answered_by(data, wanted, request_context)
             outcome = await self._continue()
@@ -138,6 +141,8 @@ class LocalRun(Standing, Generic[I_contra, O_co]):
     ) -> RunStream[O_co]:
         """:meth:`resume`, read along; see :meth:`interlock.workflows.WorkflowRun.resume_stream`."""
         wanted = Wanted(step=step, label=label, token=token, index=index)
+        if request_context is not None:
+            request_context = RequestContext.of(request_context)
 
         async def opened(buffer: EventBuffer) -> Callable[[], Awaitable[Outcome[Any]]]:
             await self.turnstile.enter()
@@ -294,8 +299,11 @@ class LocalRun(Standing, Generic[I_contra, O_co]):
             stored.check_graph(history)
             self._answered = history.answered
             if history.status == "running":
-                if wanted.token in history.answered:
-                    raise AlreadyResumed(self.run_id, repr(history.answered[wanted.token].path))
+                last = history.last_answered
+                if last is not None and (wanted.token is None or wanted.token in history.answered):
+                    meant = last if wanted.token is None else history.answered[wanted.token]
+                    if wanted.means(meant, self._prepared.steps(self._workflow)):
+                        raise AlreadyResumed(self.run_id, repr(meant.path), running=True)
                 raise RunBusy(self.run_id)
             waiting = history.suspensions if history.status in ("suspended", "paused") else ()
             token, answer = self.answer(waiting, data, wanted, history.status)
@@ -337,11 +345,15 @@ class LocalRun(Standing, Generic[I_contra, O_co]):
             first: Whether it is the first.
             untouched: Whether those before came to nothing, so that it begins as if it were the first.
         """
-        try:
-            leg = self.next_leg(steps=steps, buffer=buffer, first=first, untouched=untouched)
-        except DefinitionError as error:
-            return Failed(error, run_id=self.run_id)
-        return await leg.run()
+        while True:
+            try:
+                leg = self.next_leg(steps=steps, buffer=buffer, first=first, untouched=untouched)
+            except DefinitionError as error:
+                return Failed(error, run_id=self.run_id)
+            outcome = await leg.run()
+            if not self._canceled or not isinstance(outcome, Suspended | Paused):
+                return outcome
+            first = untouched = False  # it was cancelled while it wrote that it waits
 
     def _stored(self, store: RunStore) -> StoredRun:
         return StoredRun(store, self.run_id, self._workflow, self._prepared.form(self._workflow))

@@ -131,11 +131,13 @@ class Standing:
             pydantic.ValidationError: The input or the state does not fit the workflow's schema.
             DefinitionError: A workflow of processors was given something else than a context.
             AlreadyStarted: It was started before.
+            TypeError: The request context is no mapping.
         """
         if self.started:
             raise AlreadyStarted(self.run_id)
         workflow = self._workflow
         checked = given_input(workflow, value) if workflow.input_schema is not UNSET else value
+        context = RequestContext() if request_context is None else RequestContext.of(request_context)
         begins = None
         if state is not None or not self._prepared.stateless:
             begins = self._prepared.state(workflow, state)
@@ -145,7 +147,7 @@ class Standing:
             self.started = True
         self._value = checked
         self._state = begins
-        self._context = RequestContext() if request_context is None else RequestContext.of(request_context)
+        self._context = context
 
     def take(self, history: History, request_context: Mapping[str, object] | None) -> None:
         """Take in where a stored run stands."""
@@ -204,9 +206,11 @@ class Standing:
     ) -> None:
         """Take in an answer to a run that has ended a leg here, and tell a reader; raises what :meth:`answer` does."""
         assert self.outcome is not None
+        answered = self._answered or {}
         waiting = self._waiting if isinstance(self.outcome, Suspended | Paused) else ()
+        waiting = [one for one in waiting if one.token not in answered]  # of a leg that was interrupted
         token, answer = self.answer(waiting, data, wanted, self.outcome.status)
-        self._answered = {**(self._answered or {}), token: next(one for one in waiting if one.token == token)}
+        self._answered = {**answered, token: next(one for one in waiting if one.token == token)}
         self._known_past().answer(token, answer)
         self._seq += 1
         if buffer is not None:

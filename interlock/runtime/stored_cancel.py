@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from time import time
 from typing import Any, Final, Literal, cast
 
-from interlock.errors import JournalConflict, UnknownRun
+from interlock.errors import JournalConflict, StorageError, UnknownRun
 from interlock.storage import JournalRow, RunStore, has_ended, summed_up
 
 __all__ = ["CancelResult", "cancel_run"]
@@ -34,7 +34,7 @@ async def cancel_run(store: RunStore, run_id: str, *, force: bool = False) -> Ca
 
     Raises:
         UnknownRun: The store has no such run.
-        StorageError: It could not be read or written.
+        StorageError: It could not be read or written, or what is kept of it is damaged.
 
     Example:
         >>> import anyio
@@ -52,23 +52,57 @@ async def cancel_run(store: RunStore, run_id: str, *, force: bool = False) -> Ca
         canceled ended
     """
     asked = False
+    refused: JournalConflict | None = None
     while True:
         rows = await store.read(run_id)
         if not rows:
             raise UnknownRun(run_id)
+        _check(run_id, rows)
+        if refused is not None and refused.after == len(rows):
+            raise StorageError(
+                f"the journal of run {run_id!r} is damaged: it has {len(rows)} rows, and the store says that row "
+                f"{refused.last} is the last"
+            ) from refused
         status = summed_up(run_id, rows).status
         if has_ended(status):
             return "canceled" if asked and status == "canceled" else "ended"
         if force or status in _STANDS:
             try:
                 await store.append(run_id, len(rows), _ending(rows))
-            except JournalConflict:
+            except JournalConflict as conflict:
+                refused = conflict
                 continue  # somebody was quicker; what it did shows when the journal is read again
             return "canceled"
         if asked:
             return "asked"
         await store.ask_to_cancel(run_id)
         asked = True  # it may have come to stand still before it could see that: look once more
+
+
+def _check(run_id: str, rows: Sequence[JournalRow]) -> None:
+    """Refuse a journal that tells of no run, or of a part of one.
+
+    Raises:
+        StorageError: It is one.
+    """
+    for number, row in enumerate(rows, 1):
+        fault = _fault(number, row)
+        if fault is not None:
+            raise StorageError(f"the journal of run {run_id!r} cannot be read: row {row.seq} ({row.type}): {fault}")
+
+
+def _fault(number: int, row: JournalRow) -> str | None:
+    if row.seq != number:
+        return f"row {number} is expected there"
+    if (row.type == "workflow-start") is not (number == 1):
+        return "a run begins with workflow-start, and only once"
+    if not isinstance(cast("object", row.data), Mapping):
+        return "its data is no mapping"
+    if row.type != "step-result" and not isinstance(row.data.get("state") or {}, Mapping):
+        return "its state is no mapping"
+    if row.type == "workflow-finish" and not isinstance(row.data.get("duration", 0.0), int | float):
+        return "its duration is no number"
+    return None
 
 
 def _ending(rows: Sequence[JournalRow]) -> list[JournalRow]:

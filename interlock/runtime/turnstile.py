@@ -39,12 +39,31 @@ def come_out(inside: Inside) -> None:
         _inside.set(inside[1])
 
 
-def _is_inside(key: object) -> bool:
+_waits: dict[object, tuple[tuple[object, ...], object]] = {}
+"""Who waits right now: the legs that it is part of, and the leg that it waits for, by their keys."""
+
+
+def _around() -> tuple[object, ...]:
+    """The keys of the legs that what is running right now is part of."""
+    keys: list[object] = []
     inside = _inside.get()
     while inside is not None:
-        if inside[0] is key:
-            return True
+        keys.append(inside[0])
         inside = inside[1]
+    return tuple(keys)
+
+
+def _would_wait_for_ever(around: tuple[object, ...], key: object) -> bool:
+    """Whether a leg can end only after one that is around whoever would wait for it."""
+    seen: set[int] = set()
+    wanted = [key]
+    while wanted:
+        key = wanted.pop()
+        if any(one is key for one in around):
+            return True
+        if id(key) not in seen:
+            seen.add(id(key))
+            wanted += [target for inside, target in _waits.values() if any(one is key for one in inside)]
     return False
 
 
@@ -81,20 +100,28 @@ class Turnstile:
         """Wait until nobody is in, then be it.
 
         Raises:
-            RunError: Whoever waits is itself part of what is in, and would wait for ever.
+            RunError: Whoever waits is itself part of what is in, or what is in waits for that: it would be for ever.
         """
+        around = _around()
         while True:
             with turnstile_lock:
                 if not self.busy:
                     self.busy = True
                     return
-                if _is_inside(self.key):
+                if _would_wait_for_ever(around, self.key):
                     raise RunError(
-                        f"run {self.run_id!r} cannot be started, resumed or continued by one of its own steps"
+                        f"run {self.run_id!r} cannot be started, resumed or continued by one of its own steps, nor by "
+                        "one of a run that its own steps wait for"
                     )
                 freed = anyio.Event()
                 self._waiting = [*(self._waiting or ()), _waker(freed)]
-            await freed.wait()
+                if around:
+                    _waits[freed] = around, self.key
+            try:
+                await freed.wait()
+            finally:
+                with turnstile_lock:
+                    _waits.pop(freed, None)
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import cast
 
-from interlock.errors import DefinitionError
+from interlock.errors import DefinitionError, RecordedError
 
 __all__ = ["RetryPolicy"]
 
@@ -71,12 +71,15 @@ class RetryPolicy:
 
         Args:
             attempt: The one that failed, from 1.
-            error: What the step raised.
+            error: What the step raised; where that was before the run went on from its journal, what that tells of it.
         """
         if attempt >= self.attempts:
             return False
         wanted = self.retry_on
         if isinstance(wanted, tuple) or isinstance(wanted, type):  # noqa: SIM101  (pyright narrows these)
+            if isinstance(error, RecordedError):  # raised before the run went on from its journal
+                kinds = cast("tuple[type[Exception], ...]", wanted if isinstance(wanted, tuple) else (wanted,))
+                return any(error.was(kind) or kind in (Exception, RecordedError) for kind in kinds)
             return isinstance(error, wanted)
         return bool(wanted(error))
 

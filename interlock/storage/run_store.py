@@ -9,9 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Final, Protocol, runtime_checkable
 
-__all__ = ["JournalRow", "RunStore", "RunSummary"]
+__all__ = ["DAMAGED", "JournalRow", "RunStore", "RunSummary"]
+
+DAMAGED: Final = "damaged"
+"""The status of a run of which a store cannot read what it kept: it is listed so, beside the others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +46,7 @@ class RunSummary:
         run_id: The run.
         workflow_id: Its workflow.
         status: ``"running"`` (or its process died), ``"success"``, ``"tripwire"``, ``"suspended"``, ``"failed"``,
-            ``"canceled"``, ``"paused"``.
+            ``"canceled"``, ``"paused"``; ``"damaged"`` where the store cannot read what it noted of the run.
         started_at, updated_at: Seconds since the epoch, of the first and the last row.
         rows: How many there are.
         parent: The run that it was forked from.
@@ -98,11 +101,13 @@ class RunStore(Protocol):
     async def runs(self, *, limit: int = 100) -> Sequence[RunSummary]:
         """The runs there are, the one whose journal grew last first.
 
+        One that is damaged does not hide the others: its status is ``"damaged"``.
+
         Args:
             limit: How many at most.
 
         Raises:
-            StorageError: It could not be read.
+            StorageError: Nothing could be read.
         """
         ...
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
+import operator
 import os
 import sqlite3
 from collections.abc import Callable, Sequence
-from typing import Any, Final, Literal, TypeVar
+from dataclasses import replace
+from typing import Any, Final, Literal, TypeVar, cast
 
 import anyio.to_thread
 from anyio import CapacityLimiter
@@ -14,13 +17,14 @@ from anyio.lowlevel import RunVar
 from interlock.errors import JournalConflict, StorageError
 from interlock.storage.large_values import pack, unpack
 from interlock.storage.row_text import from_text, to_text
-from interlock.storage.run_store import JournalRow, RunSummary
+from interlock.storage.run_store import DAMAGED, JournalRow, RunSummary
 from interlock.storage.sqlite_file import SQLiteFile
 from interlock.storage.summing_up import has_ended, summed_up
 
 __all__ = ["SQLiteRunStore"]
 
 T = TypeVar("T")
+D = TypeVar("D")
 
 _APPLICATION: Final = 0x49_4C_6B_31  # "ILk1"
 
@@ -178,6 +182,10 @@ class SQLiteRunStore:
 
         def append(connection: sqlite3.Connection) -> bool:
             before = _summary(connection, run_id)
+            if before is not None and before.status == DAMAGED:
+                raise StorageError(
+                    f"what the store has noted of run {run_id!r} is damaged: nothing can be written to it"
+                )
             last = before.rows if before is not None else 0
             if last != after:
                 raise JournalConflict(run_id, after, last)
@@ -210,10 +218,40 @@ def _read(connection: sqlite3.Connection, run_id: str, after: int) -> list[Journ
     rows: list[JournalRow] = []
     for seq, kind, time, path, at, data in found.fetchall():
         try:
-            rows.append(JournalRow(seq, kind, time, path, tuple(from_text(at)), unpack(data, fetch)))
+            rows.append(JournalRow(seq, kind, time, path, tuple(from_text(at)), _object(unpack(data, fetch))))
         except (TypeError, ValueError, RecursionError) as error:
             raise StorageError(f"row {seq} of run {run_id!r} is damaged: {error}") from error
+    _check_whole(run_id, [row.seq for row in rows], after, _last_row(connection, run_id))
     return rows
+
+
+def _object(data: Any) -> dict[str, Any]:
+    if not isinstance(data, dict):
+        raise TypeError("its data is no JSON object")
+    return cast("dict[str, Any]", data)
+
+
+def _last_row(connection: sqlite3.Connection, run_id: str) -> int:
+    """The number of a run's last row, as it was noted when that was written; 0 where there is no such run."""
+    found = connection.execute("SELECT row_count FROM runs WHERE run_id = ?", (run_id,)).fetchone()
+    return 0 if found is None else _if(found[0], int, 0)
+
+
+def _check_whole(run_id: str, seqs: Sequence[int], after: int, last: int) -> None:
+    """Refuse a journal in which rows are missing, or are too many: nobody could write behind its end.
+
+    Raises:
+        StorageError: It is one.
+    """
+    wanted = range(max(after, 0) + 1, last + 1)
+    if len(seqs) == len(wanted) and all(map(operator.eq, seqs, wanted)):
+        return
+    there = set(seqs)
+    fault = next((f"row {seq} is missing" for seq in wanted if seq not in there), None)
+    raise StorageError(
+        f"the journal of run {run_id!r} is damaged: "
+        f"{fault or f'it has a row {seqs[-1]}, and the list of runs says that row {last} is the last'}"
+    )
 
 
 def _runs(connection: sqlite3.Connection, limit: int) -> list[RunSummary]:
@@ -228,7 +266,23 @@ def _summary(connection: sqlite3.Connection, run_id: str) -> RunSummary | None:
 
 def _made_summary(row: tuple[Any, ...]) -> RunSummary:
     run_id, workflow_id, status, started_at, updated_at, rows, parent, cancel_asked = row
-    return RunSummary(run_id, workflow_id, status, started_at, updated_at, rows, parent, bool(cancel_asked))
+    kept = RunSummary(
+        str(run_id),
+        _if(workflow_id, str, ""),
+        _if(status, str, DAMAGED),
+        _if(started_at, float, 0.0),
+        _if(updated_at, float, 0.0),
+        _if(rows, int, 0),
+        _if(parent, str, None),
+        bool(cancel_asked),
+    )
+    told = (kept.run_id, kept.workflow_id, kept.status, kept.started_at, kept.updated_at, kept.rows, kept.parent)
+    return kept if told == row[:-1] else replace(kept, status=DAMAGED)
+
+
+def _if(value: object, kind: type[T], otherwise: T | D) -> T | D:
+    """A value, where it is of the kind that was written: SQLite keeps a text in a column of numbers, too."""
+    return value if isinstance(value, kind) and (not isinstance(value, float) or math.isfinite(value)) else otherwise
 
 
 def _write_summary(connection: sqlite3.Connection, summary: RunSummary) -> None:

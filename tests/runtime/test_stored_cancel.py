@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+import sqlite3
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
 from typing import Annotated, Any
 
 import anyio
@@ -12,7 +16,7 @@ import pytest
 from pydantic import BaseModel
 
 from interlock import Canceled, StepContext, create_step, create_workflow
-from interlock.errors import RunError, UnknownRun
+from interlock.errors import RunError, StorageError, UnknownRun
 from interlock.runtime import Completed, MemoryRunStore, SQLiteRunStore, Suspended
 from interlock.runtime.stored_cancel import cancel_run
 from interlock.storage import JournalRow, RunStore
@@ -249,3 +253,70 @@ async def test_a_process_that_lives_after_all_fails_at_its_next_write() -> None:
 async def test_an_unknown_run_is_an_error() -> None:
     with pytest.raises(UnknownRun):
         await cancel_run(MemoryRunStore(), "nobody")
+
+
+class _Damaged(MemoryRunStore):
+    """A store that gives other rows than were written, as one does whose file was damaged."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.damage: Callable[[list[JournalRow]], object] = lambda rows: None
+
+    async def read(self, run_id: str, *, after: int = 0) -> Sequence[JournalRow]:
+        rows = list(await super().read(run_id, after=after))
+        self.damage(rows)
+        return rows
+
+
+def _without(place: int) -> Callable[[list[JournalRow]], object]:
+    return lambda rows: rows.pop(place)
+
+
+def _with_data(place: int, data: Any) -> Callable[[list[JournalRow]], object]:
+    def damage(rows: list[JournalRow]) -> None:
+        rows[place] = replace(rows[place], data=data)
+
+    return damage
+
+
+@pytest.mark.parametrize(
+    ("damage", "told"),
+    [
+        (_without(1), r"cannot be read: row 3 \(state-changed\): row 2 is expected there"),
+        (_without(0), r"cannot be read: row 2 \(step-start\): row 1 is expected there"),
+        (lambda rows: rows.insert(1, rows[0]), "row 2 is expected there"),
+        (lambda rows: rows.append(replace(rows[0], seq=len(rows) + 1)), "a run begins with workflow-start"),
+        (_with_data(1, ["x"]), r"row 2 \(step-start\): its data is no mapping"),
+        (_with_data(0, {"state": [1]}), "its state is no mapping"),
+        (_with_data(-1, {"status": "suspended", "duration": "long"}), "its duration is no number"),
+    ],
+)
+@pytest.mark.parametrize("force", [False, True])
+async def test_a_damaged_journal_is_an_error_and_stays_as_it_is(damage: Any, told: str, force: bool) -> None:
+    store = _Damaged()
+    run_id = await _waiting(store)
+    before = await store.read(run_id)
+    store.damage = damage
+    with anyio.fail_after(30), pytest.raises(StorageError, match=told):
+        await cancel_run(store, run_id, force=force)
+    store.damage = lambda rows: None
+    assert await store.read(run_id) == before
+
+
+async def test_a_journal_that_has_lost_its_last_rows_is_an_error_and_no_conflict() -> None:
+    store = _Damaged()
+    run_id = await _waiting(store)
+    last = len(await store.read(run_id))
+    store.damage = _without(-1)
+    with anyio.fail_after(30), pytest.raises(StorageError, match=f"it has {last - 1} rows, .* row {last} is the last"):
+        await cancel_run(store, run_id, force=True)
+
+
+@pytest.mark.parametrize("gone", ["= 1", "= 2", "> 4", "> 0"])
+async def test_a_run_in_a_file_that_lost_rows_is_an_error(tmp_path: Path, gone: str) -> None:
+    store = SQLiteRunStore(tmp_path / "runs.db")
+    run_id = await _waiting(store)
+    with closing(sqlite3.connect(store.path)) as connection, connection:
+        connection.execute(f"DELETE FROM journal WHERE seq {gone}")
+    with anyio.fail_after(30), pytest.raises(StorageError, match="is missing"):
+        await cancel_run(store, run_id)

@@ -143,6 +143,66 @@ async def test_a_damaged_row_is_named(path: Path, damage: str) -> None:
 
 
 @pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("damage", "told"),
+    [
+        ("DELETE FROM journal WHERE seq = 1", "row 1 is missing"),
+        ("DELETE FROM journal WHERE seq = 2", "row 2 is missing"),
+        ("DELETE FROM journal WHERE seq = 3", "row 3 is missing"),
+        ("DELETE FROM journal", "row 1 is missing"),
+        ("UPDATE journal SET seq = 7 WHERE seq = 3", "row 3 is missing"),
+        ("UPDATE runs SET row_count = 2", "has a row 3, and the list of runs says that row 2 is the last"),
+        ("UPDATE runs SET row_count = 'many'", "has a row 3"),
+        ("DELETE FROM runs", "has a row 3"),
+        ("UPDATE journal SET data = '[1]' WHERE seq = 3", "row 3 of run 'r' is damaged: its data is no JSON object"),
+    ],
+)
+async def test_a_journal_of_which_rows_are_missing_is_not_read_as_if_it_were_whole(
+    path: Path, damage: str, told: str
+) -> None:
+    store = SQLiteRunStore(path)
+    await store.append("r", 0, [_start(), _row(), _row()])
+    await store.append("other", 0, [_start(), _row()])
+    store._file.use(lambda connection: connection.execute(f"{damage} {_of_run(damage)} run_id = 'r'"), writes=True)
+    with pytest.raises(StorageError, match=told):
+        await store.read("r")
+    assert [row.seq for row in await store.read("other")] == [1, 2]
+
+
+def _of_run(statement: str) -> str:
+    return "AND" if "WHERE" in statement else "WHERE"
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "status = x'00'",
+        "workflow_id = x'ff'",
+        "started_at = 'noon'",
+        "updated_at = 9e999",
+        "row_count = 1.5",
+        "parent = x'00'",
+    ],
+)
+async def test_a_run_of_which_nothing_sound_is_noted_is_listed_as_damaged_beside_the_others(
+    path: Path, damage: str
+) -> None:
+    store = SQLiteRunStore(path)
+    await store.append("r", 0, [_start(), _row()])
+    await store.append("other", 0, [_start(), _row()])
+    whole = await store.runs()
+    store._file.use(lambda connection: connection.execute(f"UPDATE runs SET {damage} WHERE run_id = 'r'"), writes=True)
+    other, damaged = await store.runs()
+    assert other == whole[0]
+    assert (damaged.run_id, damaged.status) == ("r", "damaged")
+    types = {type(damaged.workflow_id), type(damaged.started_at), type(damaged.updated_at), type(damaged.rows)}
+    assert types == {str, float, int}
+    with pytest.raises(StorageError, match="noted of run 'r' is damaged"):
+        await store.append("r", 2, [_row()])
+
+
+@pytest.mark.anyio
 async def test_a_failure_in_the_middle_of_an_append_leaves_nothing_of_it(path: Path) -> None:
     store = SQLiteRunStore(path)
     await store.append("r", 0, [_start()])

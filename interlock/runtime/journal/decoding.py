@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from enum import Flag
 from typing import Any, Final, cast
 
-from interlock.errors import ModelError, RecordedError, StepFailed, StorageError
+from interlock.errors import ModelError, RecordedError, StateConflict, StepFailed, StorageError
 from interlock.messages.json_form import list_from_json
 from interlock.runtime.journal.context_values import context_of
 from interlock.runtime.journal.encoding import FACTORIES, JSON, TAG
@@ -70,7 +70,11 @@ class Decoder:
             case "context":
                 return context_of({name: self.decode(part) for name, part in told["v"].items()})
             case "error":
-                return RecordedError(told["type"], self.decode(told["v"]), own=told.get("own") is True)
+                own, kinds = told.get("own") is True, told.get("kinds", ())
+                return RecordedError(told["type"], self.decode(told["v"]), own=own, kinds=kinds)
+            case "state-conflict":
+                key, *steps = told["v"]
+                return StateConflict(key, cast("tuple[str, str]", tuple(steps)))
             case "model-error":
                 message, provider, status, body, retryable = self.decode(told["v"])
                 return ModelError(message, provider=provider, status=status, body=body, retryable=retryable)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from enum import Enum, Flag
 from typing import Any, Final, cast
 
-from interlock.errors import InterlockError, ModelError, RecordedError, StepFailed
+from interlock.errors import InterlockError, ModelError, RecordedError, StateConflict, StepFailed
 from interlock.messages.json_form import list_to_json
 from interlock.messages.message import Message
 from interlock.messages.message_list import MessageList
@@ -171,16 +171,25 @@ class Encoder:
             phase = None if error.phase is None else str(error.phase)
             told = [error.step_id, self._error(error.cause), error.attempt, phase, error.iteration, error.part]
             return {TAG: "step-failed", "v": told}
+        if type(error) is StateConflict:
+            return {TAG: "state-conflict", "v": [error.key, *error.steps]}
         if isinstance(error, RecordedError):
-            return self._error_json(error.type_name, error.message, own=error.own)
+            return self._error_json(error.type_name, error.message, own=error.own, kinds=error.kinds)
         try:
             said = str(error)
         except Exception as fault:  # an error is recorded all the same
             said = f"(its message could not be told: {type(fault).__name__})"
-        return self._error_json(type(error).__name__, said, own=isinstance(error, InterlockError))
+        kinds = [kind for kind in type(error).__mro__ if issubclass(kind, Exception) and kind is not Exception]
+        names = [f"{kind.__module__}.{kind.__qualname__}" for kind in kinds]
+        return self._error_json(type(error).__name__, said, own=isinstance(error, InterlockError), kinds=names)
 
-    def _error_json(self, type_name: str, message: str, *, own: bool) -> JSON:
-        return {TAG: "error", "type": type_name, "v": self.encode(message, 0), **({"own": True} if own else {})}
+    def _error_json(self, type_name: str, message: str, *, own: bool, kinds: Iterable[str]) -> JSON:
+        told: dict[str, JSON] = {TAG: "error", "type": type_name, "v": self.encode(message, 0)}
+        if own:
+            told["own"] = True
+        if names := list(kinds):
+            told["kinds"] = names
+        return told
 
     def _class(self, kind: type[Any]) -> str:
         name = self._classes.name_of(kind)

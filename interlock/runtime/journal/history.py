@@ -58,6 +58,7 @@ class History:
         answered: The suspensions that have been answered, by token.
         tripwire: What stopped it.
         untouched: Whether nothing of its own has happened in it yet, but that it was begun.
+        last_answered: Where it runs because somebody answered: what was answered.
         started_at, updated_at: Seconds since the epoch, of the first and the last row.
     """
 
@@ -74,6 +75,7 @@ class History:
         self.deltas: list[tuple[str, object]] = []
         self.entries: list[Entry] = []
         self.answered: dict[str, Suspension] = {}
+        self.last_answered: Suspension | None = None
         self.tripwire: Tripwire | None = None
         self.started_at = 0.0
         self.updated_at = 0.0
@@ -170,12 +172,14 @@ class History:
                 self.parent = data.get("parent")
             case "workflow-recover":
                 self.status = "running"
+                self.last_answered = None
                 self.fingerprint = data.get("fingerprint", "")
             case "workflow-resume":
                 self.status = "running"
                 self._resume(data)
             case "workflow-finish":
                 self.status = data["status"]
+                self.last_answered = None
                 self._finish = data
                 for entry in self._current() if self.status == "suspended" else ():
                     if entry.status == "unfinished":  # a block around what waits
@@ -260,7 +264,7 @@ class History:
         for entry in self._current():
             notes = entry.notes
             if notes is not None and notes.suspension is not None and notes.suspension.token == data["token"]:
-                self.answered[data["token"]] = notes.suspension
+                self.answered[data["token"]] = self.last_answered = notes.suspension
                 notes.suspension = None
                 notes.resume_data = data.get("resume_data")
                 entry.status = "unfinished"

@@ -16,8 +16,8 @@ from interlock.runtime.journal.record_classes import is_model, is_named_tuple
 __all__ = ["has_parts", "put_together", "taken_apart"]
 
 Parts = Mapping[str, Any]
-"""``fields``; of a model ``extra``, ``private``, and the names in ``set``; of a dataclass ``more``, which are its other
-attributes, and the names of fields that are ``unset``. What is empty is left out."""
+"""``fields``, and the names of those that are ``unset``; of a model ``extra``, ``private``, and the names in ``set``;
+of a dataclass ``more``, which are its other attributes. What is empty is left out."""
 
 _CONTAINERS: Final = (bytearray, bytes, dict, float, frozenset, int, list, set, str, tuple)
 
@@ -48,6 +48,7 @@ def _of_model(value: Any) -> dict[str, Any]:
         "extra": value.__pydantic_extra__,
         "private": value.__pydantic_private__,
         "set": sorted(value.__pydantic_fields_set__),
+        "unset": [name for name in declared if name not in value.__dict__],
     }
 
 
@@ -88,7 +89,8 @@ def put_together(kind: type, parts: Parts) -> Any:
 
 
 def _model(kind: Any, parts: Parts) -> Any:
-    declared: Mapping[str, Any] = kind.model_fields
+    unset: list[str] = parts.get("unset", [])
+    declared: Mapping[str, Any] = {name: field for name, field in kind.model_fields.items() if name not in unset}
     missing = {
         name: field.get_default(call_default_factory=True)
         for name, field in declared.items()

@@ -73,9 +73,10 @@ class Gathering:
         Raises:
             Exception: The arm's error, where that is to stop the others, as a conflict always is.
         """
+        if self.enough:  # it was being stopped, or ended in the same moment as the last that was wanted: too late
+            return
         if error is None:
-            if not self.enough:  # one that ends in the same moment as the last that was wanted comes too late
-                self.succeeded.append(index)
+            self.succeeded.append(index)
             return
         self.failures[index] = error
         self._ended[index] = ended_at
