@@ -24,7 +24,6 @@ from interlock.storage.summing_up import has_ended, summed_up
 __all__ = ["SQLiteRunStore"]
 
 T = TypeVar("T")
-D = TypeVar("D")
 
 _APPLICATION: Final = 0x49_4C_6B_31  # "ILk1"
 
@@ -273,14 +272,14 @@ def _made_summary(row: tuple[Any, ...]) -> RunSummary:
         _if(started_at, float, 0.0),
         _if(updated_at, float, 0.0),
         _if(rows, int, 0),
-        _if(parent, str, None),
+        parent if isinstance(parent, str) else None,
         bool(cancel_asked),
     )
     told = (kept.run_id, kept.workflow_id, kept.status, kept.started_at, kept.updated_at, kept.rows, kept.parent)
     return kept if told == row[:-1] else replace(kept, status=DAMAGED)
 
 
-def _if(value: object, kind: type[T], otherwise: T | D) -> T | D:
+def _if(value: object, kind: type[T], otherwise: T) -> T:
     """A value, where it is of the kind that was written: SQLite keeps a text in a column of numbers, too."""
     return value if isinstance(value, kind) and (not isinstance(value, float) or math.isfinite(value)) else otherwise
 

@@ -272,6 +272,14 @@ def _without(place: int) -> Callable[[list[JournalRow]], object]:
     return lambda rows: rows.pop(place)
 
 
+def _begun_twice(rows: list[JournalRow]) -> None:
+    rows.append(replace(rows[0], seq=len(rows) + 1))
+
+
+def _with_the_first_twice(rows: list[JournalRow]) -> None:
+    rows.insert(1, rows[0])
+
+
 def _with_data(place: int, data: Any) -> Callable[[list[JournalRow]], object]:
     def damage(rows: list[JournalRow]) -> None:
         rows[place] = replace(rows[place], data=data)
@@ -284,8 +292,8 @@ def _with_data(place: int, data: Any) -> Callable[[list[JournalRow]], object]:
     [
         (_without(1), r"cannot be read: row 3 \(state-changed\): row 2 is expected there"),
         (_without(0), r"cannot be read: row 2 \(step-start\): row 1 is expected there"),
-        (lambda rows: rows.insert(1, rows[0]), "row 2 is expected there"),
-        (lambda rows: rows.append(replace(rows[0], seq=len(rows) + 1)), "a run begins with workflow-start"),
+        (_with_the_first_twice, "row 2 is expected there"),
+        (_begun_twice, "a run begins with workflow-start"),
         (_with_data(1, ["x"]), r"row 2 \(step-start\): its data is no mapping"),
         (_with_data(0, {"state": [1]}), "its state is no mapping"),
         (_with_data(-1, {"status": "suspended", "duration": "long"}), "its duration is no number"),
