@@ -242,8 +242,10 @@ async def test_where_items_go_one_by_one_those_behind_one_that_waits_do_not_begi
         begun.append(ctx.input)
         return ctx.input if ctx.input != 1 else ctx.resume_data or ctx.suspend()
 
-    one_by_one: Any = {"concurrency": lambda ctx: 1} if asked else {}  # pyright: ignore[reportUnknownLambdaType]
-    run = flow().foreach(body(now if waits is None else later), **one_by_one).commit().create_run()
+    def one(_: StepContext[Any]) -> int:
+        return 1
+
+    run = flow().foreach(body(now if waits is None else later), concurrency=one if asked else 1).commit().create_run()
     outcome = await run.start([0, 1, 2, 3])
     assert isinstance(outcome, Suspended)
     assert [one.index for one in outcome.suspensions] == [1]
