@@ -53,3 +53,4 @@ class RunStatus(StrEnum):
     FAILED = "failed"
     CANCELED = "canceled"
     PAUSED = "paused"
+    DAMAGED = "damaged"

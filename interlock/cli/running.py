@@ -88,8 +88,10 @@ def run_workflow(
         run_id: The run's id; default: a fresh one.
 
     Raises:
-        WrongCall: There is a run of that id.
+        WrongCall: There is a run of that id, or it is empty.
     """
+    if run_id == "":
+        raise WrongCall("--run-id is empty: name the run, or leave the option out for a fresh id")
     if store is None:
         return ending_of(anyio.run(lambda: workflow.create_run(run_id).start(value)), output)
     told = StoredCall(target, store)

@@ -35,7 +35,10 @@ def list_runs(
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, metavar="N", help="How many at most.")] = 20,
     as_json: AsJson = False,
 ) -> None:
-    """List runs, the one whose journal grew last first."""
+    """List runs, the one whose journal grew last first.
+
+    Of one that is damaged, what is wrong is said on standard error.
+    """
 
     def work(output: AnswerOutput) -> Ending:
         from interlock.cli.runs_list import listed_runs, runs_json, runs_table
@@ -52,7 +55,8 @@ def list_runs(
             output.write_own(rendered(runs_table(runs), output.stream) + "\n")
         else:
             return Ending(ExitCode.SUCCESS, f"{store} has no such runs" if status else f"{store} has no runs")
-        return Ending(ExitCode.SUCCESS)
+        damaged = [f"{run.summary.run_id} is damaged: {run.damage}" for run in runs if run.damage is not None]
+        return Ending(ExitCode.SUCCESS, "\n  ".join(damaged) or None)
 
     carry_out(work)
 

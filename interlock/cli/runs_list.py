@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -13,6 +13,7 @@ from interlock.cli.arguments import RunStatus
 from interlock.cli.recorded import recorded
 from interlock.cli.stored_runs import ALL
 from interlock.cli.table import Row, table, took
+from interlock.errors import StorageError, UnknownRun
 from interlock.storage import RunStore, RunSummary
 from interlock.workflows import Suspension
 
@@ -30,6 +31,8 @@ __all__ = [
 
 _HEADINGS: Final = ("run", "workflow", "status", "started", "elapsed", "rows", "waits")
 _ELAPSED, _ROWS = 4, 5
+_NO_TIME: Final = (ValueError, OverflowError, OSError)
+"""What is raised where a number is far from every time: a damaged one must not hide the others."""
 
 STATUS_STYLES: Final[Mapping[str, str]] = {
     "running": "cyan",
@@ -41,33 +44,58 @@ STATUS_STYLES: Final[Mapping[str, str]] = {
     "paused": "yellow",
     "unfinished": "cyan",
     "bailed": "green",
+    "damaged": "bold red",
 }
 """How a status is shown."""
 
 
 @dataclass(frozen=True)
 class ListedRun:
-    """A run, and what waits in it."""
+    """A run, and what waits in it.
+
+    Args:
+        summary: What its store tells of it.
+        waits: What waits.
+        damage: What is wrong with its journal, where it cannot be told what waits.
+    """
 
     summary: RunSummary
     waits: Sequence[Suspension] = ()
+    damage: str | None = None
 
 
 async def listed_runs(store: RunStore, *, statuses: Sequence[RunStatus] = (), limit: int = 20) -> list[ListedRun]:
     """The runs whose journal grew last, with what waits in them.
+
+    A run whose journal cannot be read is listed as damaged. Only the journals of runs in which something waits are
+    looked at.
 
     Args:
         store: Whose.
         statuses: Only those that stand so; empty: all.
         limit: How many at most.
     """
-    runs = await store.runs(limit=ALL if statuses else limit)
-    meant = [run for run in runs if not statuses or run.status in statuses][:limit]
-    return [ListedRun(run, await _waits(store, run)) for run in meant]
+    looked_at = {*statuses, RunStatus.SUSPENDED} if RunStatus.DAMAGED in statuses else {*statuses}
+    found: list[ListedRun] = []
+    for summary in await store.runs(limit=ALL if statuses else limit):
+        if len(found) == limit:
+            break
+        if not statuses or summary.status in looked_at:
+            run = await _listed(store, summary)
+            if not statuses or run.summary.status in statuses:
+                found.append(run)
+    return found
 
 
-async def _waits(store: RunStore, run: RunSummary) -> Sequence[Suspension]:
-    return (await recorded(store, run.run_id)).suspensions if run.status == "suspended" else ()
+async def _listed(store: RunStore, run: RunSummary) -> ListedRun:
+    if run.status != RunStatus.SUSPENDED:
+        return ListedRun(run)
+    try:
+        return ListedRun(run, (await recorded(store, run.run_id)).suspensions)
+    except UnknownRun:  # it was deleted meanwhile
+        return ListedRun(run)
+    except StorageError as error:
+        return ListedRun(replace(run, status=RunStatus.DAMAGED), damage=str(error))
 
 
 def runs_table(runs: Sequence[ListedRun]) -> Group:
@@ -89,6 +117,7 @@ def runs_json(runs: Sequence[ListedRun]) -> list[dict[str, Any]]:
             "parent": run.summary.parent,
             "cancel_asked": run.summary.cancel_asked,
             "waits": [waits_json(suspension) for suspension in run.waits],
+            **({} if run.damage is None else {"damage": run.damage}),
         }
         for run in runs
     ]
@@ -112,18 +141,24 @@ def elapsed(summary: RunSummary) -> float:
 
 
 def utc(seconds: float) -> str:
-    """A time as JSON has it.
+    """A time as JSON has it; what is no time, as the number it is.
 
     Example:
         >>> utc(1_782_900_000.25)
         '2026-07-01T10:00:00.250Z'
     """
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    try:
+        return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    except _NO_TIME:
+        return f"{seconds:g}"
 
 
 def clock(seconds: float) -> str:
-    """A time as the clock on the wall has it."""
-    return datetime.fromtimestamp(seconds).astimezone().strftime("%Y-%m-%d %H:%M:%S")
+    """A time as the clock on the wall has it; what is no time, as the number it is."""
+    try:
+        return datetime.fromtimestamp(seconds).astimezone().strftime("%Y-%m-%d %H:%M:%S")
+    except _NO_TIME:
+        return f"{seconds:g}"
 
 
 def _row(run: ListedRun) -> Row:

@@ -15,6 +15,7 @@ from interlock.cli.stored_runs import command_line, existing_store, found_run
 from interlock.cli.terminal import AnswerOutput
 from interlock.errors import AlreadyResumed, GraphChanged, NothingSuspended, RunBusy
 from interlock.storage import RunSummary, SQLiteRunStore, has_ended
+from interlock.storage.run_store import DAMAGED
 from interlock.workflows import Outcome, Suspension, Workflow
 
 if TYPE_CHECKING:
@@ -163,7 +164,7 @@ async def _found(
 ) -> tuple[SQLiteRunStore, RunSummary]:
     store = await existing_store(file)
     summary = await found_run(store, meant)
-    if summary.workflow_id != workflow.id:
+    if summary.workflow_id != workflow.id and summary.status != DAMAGED:
         raise WrongCall(
             f"run {summary.run_id!r} is one of workflow {summary.workflow_id!r}, and {target} is workflow "
             f"{workflow.id!r}: name the file and the object of the run's own workflow"

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from interlock.lazy import lazily
-from interlock.storage.run_store import DAMAGED, JournalRow, RunStore, RunSummary
+from interlock.storage.run_store import JournalRow, RunStore, RunSummary
 from interlock.storage.summing_up import has_ended, summed_up
 
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ else:  # a store's database is imported with that store
     )
 
 __all__ = [
-    "DAMAGED",
     "JournalRow",
     "MemoryRunStore",
     "RunStore",

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -55,6 +57,88 @@ def test_a_store_without_such_runs_says_so(interlock: Interlock, shop: Path, db:
     started(interlock, shop, db)
     done = interlock("runs", "list", "--store", db, "--status", "failed")
     assert (done.code, done.out, done.err) == (0, "", f"interlock: {db} has no such runs\n")
+
+
+def _three(interlock: Interlock, shop: Path, db: Path, damage: str) -> None:
+    """Three runs that wait, of which the second is damaged, and one that has ended."""
+    for run_id in ("r1", "r2", "r3"):
+        started(interlock, shop, db, run_id=run_id)
+    interlock("run", f"{shop}:numbers", "[1]", "--store", db, "--run-id", "r4")
+    with closing(sqlite3.connect(db)) as connection, connection:
+        connection.execute(damage)
+
+
+DAMAGES = [
+    "UPDATE journal SET data = '{bad' WHERE run_id = 'r2' AND seq = 1",
+    "DELETE FROM journal WHERE run_id = 'r2' AND seq = 2",
+    "DELETE FROM journal WHERE run_id = 'r2'",
+    "UPDATE runs SET started_at = 'noon' WHERE run_id = 'r2'",
+]
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_run_is_listed_as_such_beside_the_others(
+    interlock: Interlock, shop: Path, db: Path, damage: str
+) -> None:
+    _three(interlock, shop, db, damage)
+    done = interlock("runs", "list", "--store", db)
+    assert done.code == 0
+    stand = [line.split()[:3:2] for line in done.out.splitlines()[1:]]
+    assert stand == [["r4", "success"], ["r3", "suspended"], ["r2", "damaged"], ["r1", "suspended"]]
+    if "journal" in damage:
+        assert done.err.startswith("interlock: r2 is damaged: ")
+    runs = json.loads(interlock("runs", "list", "--store", db, "--json").out)
+    assert [(run["run_id"], run["status"], len(run["waits"])) for run in runs] == [
+        ("r4", "success", 0),
+        ("r3", "suspended", 1),
+        ("r2", "damaged", 0),
+        ("r1", "suspended", 1),
+    ]
+    assert ["damage" in run for run in runs] == [False, False, "journal" in damage, False]
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_damaged_runs_are_listed_alone_and_count_as_no_others(
+    interlock: Interlock, shop: Path, db: Path, damage: str
+) -> None:
+    _three(interlock, shop, db, damage)
+
+    def listed(*options: str) -> list[str]:
+        done = interlock("runs", "list", "--store", db, "--json", *options)
+        return [run["run_id"] for run in json.loads(done.out)]
+
+    assert listed("--status", "damaged") == ["r2"]
+    assert listed("--status", "suspended") == ["r3", "r1"]
+    assert listed("--status", "suspended", "--status", "damaged", "-n", "2") == ["r3", "r2"]
+
+
+@pytest.mark.parametrize("damage", DAMAGES[:3])
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("runs", "show", "r2"),
+        ("runs", "cancel", "r2"),
+        ("runs", "cancel", "r2", "--force"),
+        ("runs", "resume", "{shop}:refund", "r2", "--data", '{{"approved": true}}'),
+        ("runs", "recover", "{shop}:refund", "r2"),
+    ],
+)
+def test_a_damaged_run_is_told_by_every_other_call(
+    interlock: Interlock, shop: Path, db: Path, args: tuple[str, ...], damage: str
+) -> None:
+    _three(interlock, shop, db, damage)
+    done = interlock(*(arg.format(shop=shop) for arg in args), "--store", db)
+    assert (done.code, done.out) == (1, "")
+    assert "damaged" in done.err
+    assert "r2" in done.err
+
+
+@pytest.mark.parametrize("seconds", ["1e300", "-1e18"])
+def test_a_time_that_is_none_is_shown_as_a_number(interlock: Interlock, shop: Path, db: Path, seconds: str) -> None:
+    _three(interlock, shop, db, f"UPDATE runs SET updated_at = {seconds}, started_at = {seconds} WHERE run_id = 'r4'")
+    assert interlock("runs", "list", "--store", db).out.splitlines()[1].split()[:2] == ["r4", "numbers"]
+    (run, *_) = json_of(interlock("runs", "list", "--store", db, "--json"))
+    assert (float(run["started_at"]), run["run_id"]) == (float(seconds), "r4")
 
 
 @pytest.mark.parametrize(

@@ -52,6 +52,15 @@ def test_a_run_id_is_taken_once(interlock: Interlock, shop: Path, db: Path) -> N
     assert rows_of(db, "r1") == before
 
 
+@pytest.mark.parametrize("kept", [True, False])
+def test_a_run_id_is_not_empty(interlock: Interlock, shop: Path, db: Path, kept: bool) -> None:
+    store = ("--store", db) if kept else ()
+    done = interlock("run", f"{shop}:numbers", "[1]", *store, "--run-id", "")
+    assert (done.code, done.out) == (2, "")
+    assert done.err == "interlock: --run-id is empty: name the run, or leave the option out for a fresh id\n"
+    assert not db.exists()
+
+
 @pytest.mark.parametrize(
     ("args", "says"),
     [
