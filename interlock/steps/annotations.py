@@ -13,7 +13,7 @@ from interlock.schema import UNSET, Unset, is_set
 from interlock.steps.context import StepContext
 from interlock.tracing import warn
 
-__all__ = ["annotated_schemas", "first_line", "name_of"]
+__all__ = ["annotated_schemas", "first_line", "kind_of_generator", "name_of"]
 
 
 def name_of(function: object) -> str:
@@ -32,6 +32,32 @@ def first_line(function: object) -> str | None:
     """The first line of a function's docstring."""
     text = inspect.getdoc(function) if inspect.isroutine(function) else None
     return text.splitlines()[0] if text else None
+
+
+def kind_of_generator(function: object) -> str | None:
+    """``"a generator"`` or ``"an async generator"``, which never comes to a result; None of a function that may.
+
+    Args:
+        function: A function, or an object that is called as one.
+
+    Example:
+        >>> kind_of_generator(lambda ctx: (yield ctx.input)), kind_of_generator(len)
+        ('a generator', None)
+    """
+    called: Any = function
+    if not inspect.isroutine(function) and not isinstance(function, functools.partial):
+        called = getattr(type(function), "__call__", None)  # noqa: B004  (an object with a __call__ of its own)
+    if inspect.isasyncgenfunction(called):
+        return "an async generator"
+    return "a generator" if inspect.isgeneratorfunction(called) and not _is_old_coroutine(called) else None
+
+
+def _is_old_coroutine(function: Any) -> bool:
+    """Whether it is a generator that ``types.coroutine`` has made one to await."""
+    while isinstance(function, functools.partial):
+        function = cast("functools.partial[object]", function).func
+    code = getattr(function, "__code__", None)
+    return code is not None and bool(code.co_flags & inspect.CO_ITERABLE_COROUTINE)
 
 
 def annotated_schemas(function: object) -> tuple[Any, Any]:

@@ -342,8 +342,11 @@ class StepContext(Turn, Generic[I_co]):
 
         Raises:
             pydantic.ValidationError: The payload does not fit the step's ``suspend_schema``.
-            RunError: It is no step that asks (a map, a condition), or the workflow runs at a point of an agent's run.
+            RunError: It is no step that asks (a map, a condition), the workflow runs at a point of an agent's run, or
+                the step has ended its turn.
         """
+        if self.over:
+            raise RunError(f"{self.step_id!r} has ended its turn: what it left running cannot wait for an answer")
         step = self.op.step
         if step is None or self._run.phase is not None:
             where = "a step of a workflow of processors" if step is not None else "a map, a condition or a block"

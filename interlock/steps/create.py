@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Protocol, TypedDict, TypeVar, Unpack, cast, overload
 
 from interlock.errors import DefinitionError
 from interlock.ids import fault_in_id
 from interlock.schema import UNSET, fault_in_schema
-from interlock.steps.annotations import annotated_schemas, first_line, name_of
+from interlock.shown import shown
+from interlock.steps.annotations import annotated_schemas, first_line, kind_of_generator, name_of
 from interlock.steps.context import StepContext
 from interlock.steps.retry import RetryPolicy
 from interlock.steps.step import FunctionStep, Step, SupportsStep, supports_step
@@ -90,16 +92,16 @@ def create_step(x: object, **options: Unpack[StepOptions]) -> Step[Any, Any]:
         raise TypeError(f"create_step() got an unexpected keyword argument {unknown[0]!r}")
     if supports_step(x):
         return _with_options(x.as_step(), options)
-    if inspect.isasyncgenfunction(x):
-        raise DefinitionError(
-            f"{getattr(x, '__name__', x)!r} is an async generator: a step returns once; tell of what comes on the way "
-            "with ctx.write()",
-            subject="step",
-        )
     if inspect.isclass(x) or not callable(x):
         raise DefinitionError(
-            f"{x!r} can be no step: pass a function, a processor, a tool, an agent, a workflow or a step"
+            f"{shown(x)} can be no step: pass a function, a processor, a tool, an agent, a workflow or a step"
             + (f" (an instance: {x.__name__}(…))" if inspect.isclass(x) else "")
+        )
+    if (kind := kind_of_generator(x)) is not None:
+        raise DefinitionError(
+            f"{shown(getattr(x, '__name__', x))} is {kind}: a step returns once; tell of what comes on the way with "
+            "ctx.write()",
+            subject="step",
         )
     found_input, found_output = annotated_schemas(x)
     made = FunctionStep[Any, Any](
@@ -157,12 +159,17 @@ def _option_faults(made: Step[Any, Any], options: StepOptions) -> list[str]:
     given = cast("Mapping[str, object]", options)
     retry = given.get("retry")
     if retry is not None and not isinstance(retry, RetryPolicy):
-        faults.append(f"retry: a RetryPolicy is wanted, RetryPolicy(attempts=…), not {retry!r}")
+        faults.append(f"retry: a RetryPolicy is wanted, RetryPolicy(attempts=…), not {shown(retry)}")
     timeout = given.get("timeout")
     if timeout is not None and (
-        isinstance(timeout, bool) or not isinstance(timeout, int | float) or not 0 < timeout < float("inf")
+        isinstance(timeout, bool) or not isinstance(timeout, int | float) or not 0 < timeout <= sys.float_info.max
     ):
-        faults.append(f"timeout: a number of seconds above 0 is wanted, not {timeout!r}")
+        faults.append(f"timeout: a number of seconds above 0 is wanted, not {shown(timeout)}")
+    description, metadata = given.get("description"), given.get("metadata")
+    if description is not None and not isinstance(description, str):
+        faults.append(f"description: a text is wanted, not {shown(description)}")
+    if metadata is not None and not isinstance(metadata, Mapping):
+        faults.append(f"metadata: a dict is wanted, not {shown(metadata)}")
     if options.get("blocking") and not (isinstance(made, FunctionStep) and not made.is_async):
         faults.append("blocking=True is for a function that is not async: others do not block, or run in no thread")
     return faults

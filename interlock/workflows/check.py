@@ -7,7 +7,9 @@ from typing import Any
 
 from interlock.ids import fault_in_id
 from interlock.schema import fault_in_schema, is_set
+from interlock.shown import shown
 from interlock.steps import RetryPolicy
+from interlock.steps.annotations import kind_of_generator
 from interlock.workflows.check_edges import edge_faults
 from interlock.workflows.naming import steps_in_scope
 from interlock.workflows.nodes import (
@@ -51,11 +53,18 @@ def _option_faults(options: Mapping[str, Any]) -> list[str]:
             faults.append(f"{name}: {fault}")
     retry = options["retry"]
     if retry is not None and not isinstance(retry, RetryPolicy):
-        faults.append(f"retry: a RetryPolicy is wanted, RetryPolicy(attempts=…), not {retry!r:.80}")
+        faults.append(f"retry: a RetryPolicy is wanted, RetryPolicy(attempts=…), not {shown(retry)}")
+    description, metadata = options["description"], options["metadata"]
+    if description is not None and not isinstance(description, str):
+        faults.append(f"description: a text is wanted, not {shown(description)}")
+    if metadata is not None and not isinstance(metadata, Mapping):
+        faults.append(f"metadata: a dict is wanted, not {shown(metadata)}")
     for name in ("on_start", "on_finish", "on_error"):
         given = options[name]
         if given is not None and (isinstance(given, type) or not callable(given)):
-            faults.append(f"{name}: a function is wanted, def or async def, not {given!r:.80}")
+            faults.append(f"{name}: a function is wanted, def or async def, not {shown(given)}")
+        elif given is not None and (generator := kind_of_generator(given)) is not None:
+            faults.append(f"{name} is {generator}: a function that returns once is wanted")
     return faults
 
 

@@ -27,8 +27,10 @@ from typing import (
 
 from typing_extensions import is_typeddict
 
+from interlock.errors import DefinitionError
 from interlock.schema import is_set, is_union, schema_name
 from interlock.steps import Step
+from interlock.workflows.constants import constant_text
 from interlock.workflows.nodes import (
     BranchNode,
     DagNode,
@@ -63,9 +65,17 @@ def fingerprint(workflow: Workflow[Any, Any]) -> str:
         >>> one, other = (create_workflow(id="w", input_schema=int).map(f).commit() for f in (str, repr))
         >>> fingerprint(one) == fingerprint(other), len(fingerprint(one))
         (True, 32)
+
+    Raises:
+        DefinitionError: The workflow is nested too deep for Python.
     """
-    shape = [_VERSION, _schemas(workflow), _plan(workflow.plan)]
-    text = json.dumps(shape, ensure_ascii=True, sort_keys=True, separators=(",", ":"))
+    try:
+        shape = [_VERSION, _schemas(workflow), _plan(workflow.plan)]
+        text = json.dumps(shape, ensure_ascii=True, sort_keys=True, separators=(",", ":"))
+    except RecursionError:
+        raise DefinitionError(
+            f"workflow {workflow.id!r} is nested deeper than Python's recursion limit allows"
+        ) from None
     return hashlib.sha256(text.encode()).hexdigest()[:_LENGTH]
 
 
@@ -174,7 +184,7 @@ def _fields(schema: Any) -> Mapping[str, Any] | None:
 def _constant(value: object) -> str:
     if isinstance(value, Enum):
         return f"{type(value).__name__}.{value.name}"
-    return repr(value) if isinstance(value, str | bytes | int | float | None) else type(value).__name__
+    return constant_text(value) if isinstance(value, str | bytes | int | float | None) else type(value).__name__
 
 
 def _name(schema: Any) -> str:

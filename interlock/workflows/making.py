@@ -6,14 +6,16 @@ blamed for its absence.
 
 from __future__ import annotations
 
-import math
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, NamedTuple, cast, get_args
 
 from interlock.errors import DefinitionError
 from interlock.ids import kebab
+from interlock.shown import shown
 from interlock.steps import Step, create_step
+from interlock.steps.annotations import kind_of_generator
 from interlock.steps.step import supports_step
 from interlock.workflows.nodes import (
     BranchNode,
@@ -70,6 +72,9 @@ class MadePlan(NamedTuple):
     plan: Plan
     faults: tuple[str, ...] = ()
 
+
+_MOST: Final = sys.float_info.max
+"""What a clock can be told at most: a whole number may be larger than any float."""
 
 _ERROR_MODES: Final[tuple[str, ...]] = get_args(ErrorMode)
 
@@ -141,7 +146,7 @@ def _join(join: object, arms: int, place: str) -> tuple[int | None, tuple[str, .
     if join == "any":
         return 1, ()
     if isinstance(join, bool) or not isinstance(join, int) or join < 1:
-        return None, (f"{place}: join is 'all', 'any' or a whole number from 1, not {join!r:.80}",)
+        return None, (f"{place}: join is 'all', 'any' or a whole number from 1, not {shown(join)}",)
     if join > arms > 0:
         return None, (f"{place}: join={join} waits for more branches than there are ({arms})",)
     return join, ()
@@ -175,7 +180,9 @@ def made_branch(branches: object, place: str, *, otherwise: object, mode: object
 def _conditional(pair: object, place: str) -> tuple[object, MadePlan]:
     """A condition and its arm."""
     if not isinstance(pair, tuple | list) or len(cast("Sequence[object]", pair)) != 2:
-        fault = f"{place}: a pair is wanted, (condition, step) or (condition, [steps]), not {pair!r:.80}"
+        fault = (
+            f"{place}: a pair is wanted, (condition, step) or (condition, [steps]), not {shown(cast('object', pair))}"
+        )
         return None, MadePlan(Plan(kebab(place), (unknown(place),)), (fault,))
     condition, x = cast("Sequence[object]", pair)
     plan, faults = _arm(x, place)
@@ -200,7 +207,9 @@ def made_foreach(x: object, place: str, *, concurrency: object, on_error: object
     """A loop over a list; the arguments are those of the builder's method."""
     plan, found = made_body(x, place)
     faults = [*found, *_mode_faults(on_error, _ERROR_MODES, f"{place}: on_error")]
-    if not _is_function(concurrency):
+    if _is_function(concurrency):
+        faults += _function_faults(concurrency, f"{place}: concurrency")
+    else:
         faults += _count_faults(concurrency, f"{place}: concurrency", or_else="or a function of the context")
     return Made(ForeachNode("foreach", plan, cast("Any", concurrency), cast("Any", on_error)), tuple(faults))
 
@@ -218,16 +227,18 @@ def made_sleep(time: object, place: str, *, until: bool) -> Made:
     """A wait; the arguments are those of the builder's methods."""
     kind = "sleep-until" if until else "sleep"
     node = SleepNode(kind, cast("Any", time), until)
-    if _is_function(time) or (until and isinstance(time, datetime)):
+    if _is_function(time):
+        return Made(node, _function_faults(time, f"{place}: its time"))
+    if until and isinstance(time, datetime):
         return Made(node)
-    if isinstance(time, int | float) and not isinstance(time, bool) and math.isfinite(time) and (until or time >= 0):
+    if isinstance(time, int | float) and not isinstance(time, bool) and (-_MOST if until else 0) <= time <= _MOST:
         return Made(node)
     wanted = (
         "a datetime, seconds since the epoch, or a function that gives either"
         if until
         else "a number of seconds, 0 or more, or a function that gives one"
     )
-    return Made(node, (f"{place}: {wanted}, is wanted, not {time!r:.80}",))
+    return Made(node, (f"{place}: {wanted}, is wanted, not {shown(time)}",))
 
 
 def _listed(branches: object) -> list[object] | None:
@@ -243,21 +254,22 @@ def _is_function(value: object) -> bool:
 
 def _function_faults(value: object, what: str, kind: str = "of the context, lambda ctx: …") -> tuple[str, ...]:
     if _is_function(value):
-        return ()
-    given = f"the class {value.__name__}" if isinstance(value, type) else f"{value!r:.80}"
+        generator = kind_of_generator(value)
+        return () if generator is None else (f"{what} is {generator}: a function that returns once is wanted",)
+    given = f"the class {value.__name__}" if isinstance(value, type) else f"{shown(value)}"
     return (f"{what} must be a function {kind}, not {given}",)
 
 
 def _count_faults(value: object, what: str, *, or_else: str = "") -> tuple[str, ...]:
     if isinstance(value, int) and not isinstance(value, bool) and value >= 1:
         return ()
-    return (f"{what} must be a whole number, at least 1{f', {or_else}' if or_else else ''}, not {value!r:.80}",)
+    return (f"{what} must be a whole number, at least 1{f', {or_else}' if or_else else ''}, not {shown(value)}",)
 
 
 def _mode_faults(value: object, allowed: Sequence[str], what: str) -> tuple[str, ...]:
     if isinstance(value, str) and value in allowed:
         return ()
-    return (f"{what} is {' or '.join(map(repr, allowed))}, not {value!r:.80}",)
+    return (f"{what} is {' or '.join(map(repr, allowed))}, not {shown(value)}",)
 
 
 def _faults_of(made: Iterable[Made | MadePlan]) -> tuple[str, ...]:

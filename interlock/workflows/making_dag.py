@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import cast
 
+from interlock.shown import shown
 from interlock.steps.step import supports_step
 from interlock.workflows.making import Made, MadePlan, made_body, unknown
 from interlock.workflows.nodes import DagItem, DagNode, NestedNode, StepNode
@@ -49,15 +50,15 @@ class _Places:
     def of(self, needs: object, place: str) -> tuple[tuple[int, ...], list[str]]:
         """The places of what a node needs, and what is wrong with that."""
         if isinstance(needs, str) or not isinstance(needs, Iterable):
-            return (), [f"{place}: what it needs is a list of steps or ids, [a, b], not {needs!r:.80}"]
+            return (), [f"{place}: what it needs is a list of steps or ids, [a, b], not {shown(needs)}"]
         found: dict[int, None] = {}
         faults: list[str] = []
         for need in cast("Iterable[object]", needs):
             number = self._one(need)
             if number is None:
-                faults.append(f"{place} needs {need!r:.80}, which is none of {', '.join(map(repr, self._by_id))}")
+                faults.append(f"{place} needs {shown(need)}, which is none of {', '.join(map(repr, self._by_id))}")
             elif number in found:
-                faults.append(f"{place} needs {need!r:.80} twice")
+                faults.append(f"{place} needs {shown(need)} twice")
             else:
                 found[number] = None
         return tuple(found), faults

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
+from interlock.shown import shown
 from interlock.steps import Step, StepContext
+from interlock.steps.annotations import kind_of_generator
 from interlock.steps.step import supports_step
 from interlock.workflows.making import Made, unknown
 from interlock.workflows.naming import steps_in_scope
@@ -36,6 +38,9 @@ def made_map(x: object, place: str) -> Made:
     """The node; the argument is that of the builder's method."""
     if not isinstance(x, Mapping):
         if callable(x):
+            if (generator := kind_of_generator(x)) is not None:
+                fault = f"{place}: .map() was given {generator}: a function that returns once is wanted"
+                return Made(unknown(place), (fault,))
             return Made(MapNode("map", cast("Callable[[StepContext[Any]], Any]", x)))
         wanted = "a function or a dict of sources"
         return Made(unknown(place), (f"{place}: .map() takes {wanted}, not {type(x).__name__}",))
@@ -44,7 +49,7 @@ def made_map(x: object, place: str) -> Made:
     faults = [] if given else [f"{place}: the dict has no keys; a map to an empty dict is .map(lambda ctx: {{}})"]
     for key, source in given.items():
         if not isinstance(key, str):
-            faults.append(f"{place}: the key {key!r:.80} is no string")
+            faults.append(f"{place}: the key {shown(key)} is no string")
         elif isinstance(source, Source):
             sources[key] = source
         elif supports_step(source):
@@ -61,7 +66,7 @@ def _hint(given: object) -> str:
         return (
             "a function is no source: map with one alone, .map(lambda ctx: {…}), or make a step of it that runs before"
         )
-    return f"{given!r:.60} is no source: a value that is always the same is value({given!r:.60})"
+    return f"{shown(given, 60)} is no source: a value that is always the same is value({shown(given, 60)})"
 
 
 def _of_sources(id_: str, sources: Mapping[str, Source]) -> MapNode:

@@ -11,8 +11,10 @@ from typing import Any, Final, cast
 
 from interlock.errors import DefinitionError
 from interlock.schema import plain_type
+from interlock.shown import shown
 from interlock.steps import Step, StepContext, SupportsStep
 from interlock.steps.step import supports_step
+from interlock.workflows.constants import constant_text
 from interlock.workflows.paths import Path
 
 __all__ = [
@@ -90,7 +92,7 @@ def from_step(steps: SupportsStep | Sequence[SupportsStep], path: str = "", /) -
     for one in several:
         if not supports_step(one):
             raise DefinitionError(
-                f"from_step takes the step object that stands in the workflow, not {one!r:.80}; make a function a "
+                f"from_step takes the step object that stands in the workflow, not {shown(one)}; make a function a "
                 "step with @step to have one"
             )
     return _FromStep(tuple(cast("SupportsStep", one).as_step() for one in several), Path(path))
@@ -162,18 +164,18 @@ def template(text: str, /) -> Source:
         <Source "Answer ${input.question} in ${request_context.language}.">
     """
     if not isinstance(cast("object", text), str):
-        raise DefinitionError(f"template() takes a text, not {text!r:.80}")
+        raise DefinitionError(f"template() takes a text, not {shown(text)}")
     return _Template(text, _pieces(text))
 
 
 class _Value(Source):
     def __init__(self, x: object) -> None:
         if isinstance(x, Source) or supports_step(x):
-            raise DefinitionError(f"value() is for what is always the same, not for {x!r:.80}: use it as it is")
+            raise DefinitionError(f"value() is for what is always the same, not for {shown(x)}: use it as it is")
         self._value = x
         scalar = x is None or plain_type(type(x)) is not None
         self._shared = scalar
-        self.label = f"{x!r}" if scalar else type(x).__name__
+        self.label = constant_text(x) if scalar else type(x).__name__
 
     def read(self, ctx: StepContext[Any]) -> object:
         return self._value if self._shared else copy.deepcopy(self._value)

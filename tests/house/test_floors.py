@@ -14,7 +14,7 @@ from typing import TypeGuard
 import pytest
 
 FLOORS: tuple[tuple[str, ...], ...] = (
-    ("errors", "schema", "ids", "context", "tracing", "verdict", "lazy", "nearest"),
+    ("errors", "schema", "ids", "context", "tracing", "verdict", "lazy", "nearest", "shown"),
     ("steps", "messages", "storage"),
     ("workflows", "models", "tools"),
     ("memory",),

@@ -143,6 +143,18 @@ def test_what_does_not_fit_the_suspend_schema_suspends_nothing() -> None:
     assert turn.noted().signal is None
 
 
+def test_what_a_step_left_running_cannot_suspend_it_whatever_it_would_show() -> None:
+    turn = Turn(StepPlace(create_step(count, suspend_schema=int)))
+    ctx = StepContext("x", run_of(), turn)
+    turn.noted().over = True
+    for payload in (7, "seven"):
+        with pytest.raises(
+            RunError, match="'count' has ended its turn: what it left running cannot wait for an answer"
+        ):
+            ctx.suspend(payload)
+    assert turn.noted().signal is None
+
+
 def test_what_is_no_step_and_what_runs_in_an_agent_cannot_suspend() -> None:
     with pytest.raises(RunError, match=r"'map' cannot suspend: a map, a condition or a block has nobody to wait for"):
         StepContext("x", run_of(), turn_of("map")).suspend()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+import types
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import pytest
@@ -133,7 +134,7 @@ def test_another_id_makes_a_second_step_of_the_same_subject() -> None:
     assert (guard.made.id, guard.made.input_schema) == ("processor:guard", str)
 
 
-@pytest.mark.parametrize("x", [3, None, "score", [score_risk], {}])
+@pytest.mark.parametrize("x", [pytest.param(10**5000, id="huge"), 3, None, "score", [score_risk], {}])
 def test_what_can_be_no_step_is_refused(x: Any) -> None:
     with pytest.raises(DefinitionError, match="can be no step: pass a function, a processor, a tool"):
         create_step(x)
@@ -195,6 +196,12 @@ def test_a_step_made_of_a_step_is_another_and_the_first_stays_as_it_was() -> Non
         ({"timeout": float("inf")}, "timeout"),
         ({"timeout": "long"}, "timeout"),
         ({"timeout": True}, "timeout"),
+        ({"timeout": 10**400}, "timeout: a number of seconds above 0 is wanted, not 1000"),
+        ({"timeout": -(10**5000)}, "timeout: a number of seconds above 0 is wanted, not <an int of 16610 bits>"),
+        ({"retry": 10**5000}, "retry: a RetryPolicy is wanted"),
+        ({"description": 5}, "description: a text is wanted, not 5"),
+        ({"metadata": 5}, "metadata: a dict is wanted, not 5"),
+        ({"metadata": [("a", 1)]}, "metadata: a dict is wanted"),
         ({"retry": 3}, r"retry: a RetryPolicy is wanted, RetryPolicy\(attempts=…\), not 3"),
         ({"blocking": True}, "blocking=True is for a function that is not async"),
         ({"resume_schema": "bool"}, "resume_schema: a schema is a type"),
@@ -236,9 +243,41 @@ async def trickle(ctx: StepContext[int]) -> AsyncIterator[int]:
     yield ctx.input
 
 
-def test_an_async_generator_function_is_refused_and_told_what_to_do() -> None:
+def drip(ctx: StepContext[int]) -> Iterator[int]:
+    yield ctx.input
+
+
+class Dripper:
+    def __call__(self, ctx: StepContext[int]) -> Iterator[int]:
+        yield ctx.input
+
+    def drip(self, ctx: StepContext[int]) -> Iterator[int]:
+        yield ctx.input
+
+
+@types.coroutine
+def old_coroutine(ctx: StepContext[int]) -> Iterator[int]:
+    yield ctx.input
+
+
+@pytest.mark.parametrize(
+    ("function", "told"),
+    [
+        (trickle, "'trickle' is an async generator"),
+        (drip, "'drip' is a generator"),
+        (Dripper().drip, "'drip' is a generator"),
+        (functools.partial(drip), "is a generator"),
+        (Dripper(), "is a generator"),
+    ],
+)
+def test_a_generator_function_is_refused_and_told_what_to_do(function: Any, told: str) -> None:
     makers: list[Callable[[Any], object]] = [create_step, step, lambda one: create_step(one, id="named")]
     for make in makers:
-        with pytest.raises(DefinitionError, match="'trickle' is an async generator: a step returns once") as caught:
-            make(trickle)
+        with pytest.raises(DefinitionError, match=f"{told}: a step returns once") as caught:
+            make(function)
         assert "ctx.write()" in str(caught.value)
+
+
+def test_a_generator_that_was_made_a_coroutine_is_a_step() -> None:
+    assert create_step(old_coroutine).id == "old-coroutine"
+    assert create_step(functools.partial(old_coroutine)).id == "old-coroutine"

@@ -18,6 +18,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from interlock.errors import DefinitionError
 from interlock.schema import UNSET
 from interlock.steps import RetryPolicy, Step, StepContext, create_step
 from interlock.workflows import Workflow, WorkflowBuilder, create_workflow, from_input, template, value
@@ -89,6 +90,8 @@ DIFFERENT: list[WorkflowBuilder[Any, Any, Any]] = [
     start().branch([(yes, [A, B])]),
     start().map(keep),
     start().map({"x": value(1)}),
+    start().map({"x": value(10**5000)}),
+    start().map({"x": value(10**5000 + 1)}),
     start().map({"x": from_input("a")}),
     start().map({"x": from_input("b")}),
     start().map({"y": from_input("a")}),
@@ -197,6 +200,19 @@ def built(spec: list[tuple[Any, ...]]) -> Workflow[Any, Any]:
 def test_workflows_have_one_fingerprint_exactly_if_they_are_built_alike(one: Any, second: Any) -> None:
     assert fingerprint(built(one)) == fingerprint(built(one))
     assert (fingerprint(built(one)) == fingerprint(built(second))) == (one == second)
+
+
+def test_what_is_nested_beyond_pythons_limit_has_none_and_says_why() -> None:
+    limit = sys.getrecursionlimit()
+    workflow = inner("step")
+    sys.setrecursionlimit(20 * limit)
+    try:
+        for number in range(limit // 2):
+            workflow = create_workflow(id=f"w{number}").then(workflow).commit()
+    finally:
+        sys.setrecursionlimit(limit)
+    with pytest.raises(DefinitionError, match=r"workflow 'w\d+' is nested deeper than Python's recursion limit allows"):
+        _ = workflow.fingerprint
 
 
 def test_a_workflow_has_it_as_an_attribute() -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import math
+from collections.abc import AsyncIterator, Iterator
 from datetime import datetime
 from typing import Any
 
@@ -171,13 +173,20 @@ def test_a_branch_runs_the_first_arm_or_all() -> None:
     ]
 
 
-@pytest.mark.parametrize("seconds", [-1, -0.1, math.nan, math.inf, True, "3", None, datetime(2030, 1, 1), int])
+HUGE = [pytest.param(sign * 10**digits, id=f"{sign}e{digits}") for sign in (1, -1) for digits in (400, 5000)]
+"""Whole numbers that no float holds, and that Python may not write."""
+
+
+@pytest.mark.parametrize(
+    "seconds",
+    [-1, -0.1, *HUGE, math.nan, math.inf, True, "3", None, datetime(2030, 1, 1), int],
+)
 def test_a_wait_takes_seconds(seconds: Any) -> None:
     (fault,) = faults_of(create_workflow(id="w").sleep(seconds))
     assert fault.startswith("node 1 (sleep): a number of seconds, 0 or more, or a function that gives one, is wanted")
 
 
-@pytest.mark.parametrize("time", [math.nan, math.inf, True, "noon", None, datetime])
+@pytest.mark.parametrize("time", [*HUGE, math.nan, math.inf, True, "noon", None, datetime])
 def test_a_wait_until_takes_a_point_in_time(time: Any) -> None:
     (fault,) = faults_of(create_workflow(id="w").sleep_until(time))
     assert fault.startswith(
@@ -226,6 +235,57 @@ def test_callbacks_are_functions(name: str, given: Any) -> None:
     assert faults_of(wrong(id="w", **{name: given}).map(keep)) == [
         f"{name}: a function is wanted, def or async def, not {given!r}"
     ]
+
+
+@pytest.mark.parametrize("given", [5, ["a"], pytest.param(10**5000, id="huge")])
+def test_a_description_is_a_text_and_metadata_are_a_dict(given: Any) -> None:
+    wrong: Any = create_workflow
+    described, listed = faults_of(wrong(id="w", description=given, metadata=given).map(keep))
+    assert described.startswith("description: a text is wanted, not ")
+    assert listed.startswith("metadata: a dict is wanted, not ")
+
+
+def trickle(ctx: StepContext[Any]) -> Iterator[Any]:
+    yield ctx.input
+
+
+async def trickle_later(ctx: StepContext[Any]) -> AsyncIterator[Any]:
+    yield ctx.input
+
+
+class Trickle:
+    def __call__(self, ctx: StepContext[Any]) -> Iterator[Any]:
+        yield ctx.input
+
+
+@pytest.mark.parametrize(
+    ("function", "kind"),
+    [
+        (trickle, "a generator"),
+        (trickle_later, "an async generator"),
+        (Trickle(), "a generator"),
+        (functools.partial(trickle), "a generator"),
+    ],
+)
+def test_a_generator_is_no_function_for_anything(function: Any, kind: str) -> None:
+    start = create_workflow(id="w")
+    refused = [
+        start.then(function),
+        start.map(function),
+        start.branch([(function, keep)]),
+        start.parallel([keep]).merge(with_=function),
+        start.foreach(keep, concurrency=function),
+        start.do_while(keep, function),
+        start.do_until(keep, function),
+        start.sleep(function),
+        start.sleep_until(function),
+        create_workflow(id="w", on_start=function).map(keep),
+        create_workflow(id="w", on_finish=function).map(keep),
+        create_workflow(id="w", on_error=function).map(keep),
+    ]
+    for builder in refused:
+        (fault,) = faults_of(builder)
+        assert kind in fault
 
 
 def test_a_retry_is_a_policy() -> None:

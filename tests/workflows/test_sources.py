@@ -91,6 +91,7 @@ def context(given: object = None, **outputs: object) -> StepContext[Any]:
         (value(""), "", "''"),
         (value(None), None, "None"),
         (value([1]), [1], "list"),
+        pytest.param(value(16**5000), 16**5000, "0x1" + "0" * 5000, id="huge"),
     ],
 )
 def test_a_source_reads_one_value_and_has_a_label(source: Source, read: object, label: str) -> None:
@@ -128,7 +129,7 @@ def test_each_run_gets_a_copy_of_a_value() -> None:
     assert given == {"a": []}
 
 
-@pytest.mark.parametrize("wrong", ["score", 3, None, Thing, len])
+@pytest.mark.parametrize("wrong", ["score", pytest.param(10**5000, id="huge"), 3, None, Thing, len])
 def test_what_is_no_step_cannot_be_read(wrong: Any) -> None:
     with pytest.raises(DefinitionError, match="from_step takes the step object that stands in the workflow, not "):
         from_step(wrong)
