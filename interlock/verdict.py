@@ -91,6 +91,10 @@ class BailSignal(Signal):
         super().__init__("a step ended its workflow")
 
 
+class CutSignal(Signal):
+    """What a step did that was cut off, because its block ended without it, counts for nothing."""
+
+
 class HaltSignal(Signal):
     """One line of execution cannot go on for now; its siblings can."""
 

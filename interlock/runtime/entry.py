@@ -50,7 +50,8 @@ class Entry(StepContext[Any]):
     @property
     def over(self) -> bool:
         """Whether it has ended, so that what a task or thread it left behind says comes too late."""
-        return self.status != "canceled" or self.duration > 0 or (self.notes is not None and self.notes.over)
+        notes = self.notes
+        return self.status != "canceled" or self.duration > 0 or (notes is not None and (notes.over or notes.cut))
 
     @property
     def replayed(self) -> bool:

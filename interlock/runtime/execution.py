@@ -145,6 +145,21 @@ class Execution:
         if self.tape is not None:
             self.tape.written(turn, name, value)
 
+    def cut_off(self, op: Operation, at: tuple[int, ...], entry: Entry) -> None:
+        """Note that what still runs inside of an operation is being stopped, so that nothing it does counts any more.
+
+        Args:
+            op: The operation.
+            at: The iterations around it.
+            entry: What is noted of it.
+        """
+        paths = set(_paths_in(op))
+        for one in reversed(self.entries):
+            if one is entry:
+                return
+            if not one.over and one.op.path in paths and one.at[: len(at)] == at:
+                one.noted().cut = True
+
     def stop_waiting(self, op: Operation, at: tuple[int, ...]) -> None:
         """Note that what still waits inside of an operation need not, because the operation has ended without it."""
         paths = set(_paths_in(op))

@@ -18,7 +18,7 @@ from interlock.runtime.entry import REPLAYED, Entry
 from interlock.runtime.execution import Execution
 from interlock.runtime.run_state import Site
 from interlock.steps import Step, StepRun, Turn
-from interlock.verdict import AbortSignal, BailSignal, HaltSignal, Latch, Phase, Signal
+from interlock.verdict import AbortSignal, BailSignal, CutSignal, HaltSignal, Latch, Phase, Signal
 
 __all__ = [
     "Operation",
@@ -87,6 +87,13 @@ class Operation:
             strand.execution.stop_waiting(self, strand.at)
         return told
 
+    def arm_failed(self, strand: Strand) -> None:
+        """Note that an error has ended one of the chains that it runs at once; by itself that stops nothing."""
+
+    def cut_off(self, strand: Strand) -> None:
+        """Note that the chains that it still runs are being stopped."""
+        strand.execution.cut_off(self, strand.at, strand.entry)
+
     def replay(self, strand: Strand, output: Any) -> None:
         """Take in what it gave before."""
         strand.value = output
@@ -114,6 +121,7 @@ class Strand:
         begun: Whether that operation has begun.
         note: The current operation's own notes.
         pending: What the current operation awaits inside of what it gave to be awaited, where that is not in ``note``.
+        within: The strand whose operation runs it; None of a whole run.
     """
 
     __slots__ = (
@@ -127,6 +135,7 @@ class Strand:
         "pending",
         "run",
         "value",
+        "within",
     )
 
     def __init__(
@@ -136,6 +145,7 @@ class Strand:
         execution: Execution,
         run: StepRun,
         at: tuple[int, ...] = (),
+        within: Strand | None = None,
     ) -> None:
         self.ops = ops
         self.value = value
@@ -147,6 +157,7 @@ class Strand:
         self.entry: Entry = _NO_ENTRY
         self.note: Any = None
         self.pending: Awaitable[object] | None = None
+        self.within = within
 
     @property
     def ended(self) -> bool:
@@ -171,7 +182,7 @@ class Strand:
 
     def inner(self, ops: Sequence[Operation], value: Any, *, run: StepRun | None = None) -> Strand:
         """A strand for a chain that the current operation runs."""
-        return Strand(ops, value, self.execution, run or self.run, self.at)
+        return Strand(ops, value, self.execution, run or self.run, self.at, self)
 
     def again(self, value: Any, at: tuple[int, ...]) -> None:
         """Go back to the start of the chain, for another iteration."""
@@ -277,6 +288,9 @@ async def drive(strand: Strand, awaitable: Awaitable[object] | None = None) -> N
                 result = await awaitable
             if latch.tripwire is not None:
                 raise AbortSignal(latch.tripwire)
+            notes = strand.entry.notes
+            if notes is not None and notes.cut:
+                raise CutSignal
             op.end(strand, result)
             if tape is not None:
                 tape.ended(op, strand)
@@ -306,6 +320,9 @@ def proceed(strand: Strand, result: object) -> Awaitable[object] | None:
         tripwire = execution.latch.tripwire
         if tripwire is not None:
             raise AbortSignal(tripwire)
+        notes = strand.entry.notes
+        if notes is not None and notes.cut:
+            raise CutSignal
         op.end(strand, result)
         if execution.tape is not None:
             execution.tape.ended(op, strand)
@@ -323,6 +340,9 @@ def fail(strand: Strand, op: Operation, error: BaseException) -> NoReturn:
         tape = strand.execution.tape
         if tape is not None:
             tape.failed(op, strand, told)
+    outer = strand.within
+    if outer is not None and isinstance(told, Exception):
+        outer.ops[outer.index].arm_failed(outer)
     if told is error:
         raise error
     raise told from error
@@ -344,6 +364,8 @@ def as_failure(
         if isinstance(error, BaseExceptionGroup) or not interrupts(error):
             return AbortSignal(latch.tripwire)
     notes = entry.notes if entry is not None else None
+    if notes is not None and notes.cut and (isinstance(error, BaseExceptionGroup) or not interrupts(error)):
+        return CutSignal()
     signal = notes.signal if notes is not None and not notes.replayed else None
     if signal is not None and (isinstance(error, BaseExceptionGroup) or not interrupts(error)):
         return signal

@@ -63,6 +63,7 @@ class TurnNotes:
         "attempts",
         "checks",
         "chosen",
+        "cut",
         "deltas",
         "over",
         "replayed",
@@ -86,6 +87,7 @@ class TurnNotes:
         self.replayed = False  # it tells of what happened before the run was continued
         self.stale = False  # it belongs to an attempt that failed
         self.over = False  # nothing that comes now counts
+        self.cut = False  # nor does anything of later attempts: the block around it ends without it
 
     def again(self) -> TurnNotes:
         """The notes of a further attempt; nothing counts any more that goes into these."""
@@ -93,6 +95,7 @@ class TurnNotes:
         made = TurnNotes()
         made.attempts = self.attempts
         made.checks = self.checks
+        made.cut = self.cut
         made.resume_data = self.resume_data
         made.chosen, made.answers, made.until = self.chosen, self.answers, self.until
         return made
@@ -117,7 +120,7 @@ class Turn:
     @property
     def over(self) -> bool:
         """Whether it has ended, so that what a task or thread it left behind says comes too late."""
-        return self.notes is not None and self.notes.over
+        return self.notes is not None and (self.notes.over or self.notes.cut)
 
     def noted(self) -> TurnNotes:
         """Its notes, to write in."""

@@ -42,6 +42,7 @@ class Op(Operation):
     waits_in_hook = True
 
     def __init__(self, letter: str, waits: int = 0, *, error: BaseException | None = None, trips: bool = False) -> None:
+        super().__init__(letter, letter)
         self.letter = letter
         self.waits = waits
         self.error = error
@@ -51,6 +52,7 @@ class Op(Operation):
 
     def begin(self, strand: Strand) -> object:
         self.log.append("begin")
+        strand.enter(self)
         if self.waits:
             self.made = self._later(strand)
             return self.made

@@ -41,15 +41,19 @@ class Gathering:
         count: How many there are.
         enough: How many successes are wanted; None: all.
         on_error: What a failure means.
+        cut_off: Called before the others are stopped.
 
     Attributes:
         succeeded: The arms that ended well, in the order in which they did.
         failures: Those that failed, in the order in which they did.
     """
 
-    __slots__ = ("_count", "_ended", "_on_error", "_wanted", "failures", "succeeded")
+    __slots__ = ("_count", "_cut_off", "_ended", "_on_error", "_wanted", "failures", "succeeded")
 
-    def __init__(self, count: int, enough: int | None, on_error: ErrorMode) -> None:
+    def __init__(
+        self, count: int, enough: int | None, on_error: ErrorMode, cut_off: Callable[[], object] | None = None
+    ) -> None:
+        self._cut_off = cut_off
         self._count = count
         self._wanted = count if enough is None else enough
         self._on_error = on_error
@@ -77,13 +81,17 @@ class Gathering:
             return
         if error is None:
             self.succeeded.append(index)
+            self._stop(self.enough)
             return
         self.failures[index] = error
         self._ended[index] = ended_at
-        if isinstance(error, StateConflict):
+        if isinstance(error, StateConflict) or (self._on_error == "fail_fast" and self._lost):
+            self._stop(True)
             raise error
-        if self._on_error == "fail_fast" and self._lost:
-            raise error
+
+    def _stop(self, stops: bool) -> None:
+        if stops and self._cut_off is not None:
+            self._cut_off()
 
     def settle(self) -> None:
         """Say how the whole ended, once every arm has.

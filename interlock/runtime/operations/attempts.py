@@ -12,7 +12,7 @@ from interlock.errors import StateConflict, StepFailed
 from interlock.runtime.entry import Entry
 from interlock.runtime.strand import Operation, Strand, close, is_awaitable
 from interlock.steps import RetryPolicy, Step
-from interlock.verdict import AbortSignal, Signal
+from interlock.verdict import AbortSignal, CutSignal, Signal
 
 __all__ = ["AttemptsOp", "Repeatable"]
 
@@ -126,6 +126,8 @@ class AttemptsOp(Operation):
         tripwire = strand.execution.latch.tripwire
         if tripwire is not None:
             raise AbortSignal(tripwire)
+        if strand.entry.noted().cut:
+            raise CutSignal
         if self._timeout is not None and seconds > self._timeout and _signal(strand) is None:
             raise self._late()
         self.inner.end(strand, result)
@@ -145,7 +147,7 @@ class AttemptsOp(Operation):
         signal = _signal(strand)
         if signal is not None:
             raise signal
-        if isinstance(error, StateConflict):
+        if isinstance(error, StateConflict) or strand.entry.noted().cut:
             raise error
         attempt = strand.entry.noted().attempts
         cause = error.__cause__ if isinstance(error, StepFailed) and isinstance(error.__cause__, Exception) else error

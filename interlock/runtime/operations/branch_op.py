@@ -87,6 +87,9 @@ class BranchOp(Operation):
         result = self._run(strand, self._taken(strand, chosen))
         return await cast("Awaitable[object]", result) if is_awaitable(result) else result
 
+    def arm_failed(self, strand: Strand) -> None:
+        self.cut_off(strand)
+
     def _failed(self, strand: Strand, number: int, error: Exception) -> StepFailed:
         """What the error of a condition is told as."""
         return StepFailed(

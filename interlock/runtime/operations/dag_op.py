@@ -72,6 +72,9 @@ class DagOp(Operation):
     def replay(self, strand: Strand, output: Any) -> None:
         strand.value = output if len(self.sinks) == 1 else BranchOutputs(strand.value, self.order, output)
 
+    def arm_failed(self, strand: Strand) -> None:
+        self.cut_off(strand)
+
     def abandon(self, strand: Strand) -> None:
         abandon_all(strand.note)
 

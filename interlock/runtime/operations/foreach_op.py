@@ -121,7 +121,7 @@ class _Window:
         self._items: Iterator[tuple[int, Any]] = iter(enumerate(items))
         self._total = len(items)
         self._outputs: list[Any] = [None] * len(items)
-        self._gathering = Gathering(len(items), None, op.on_error)
+        self._gathering = Gathering(len(items), None, op.on_error, lambda: op.cut_off(strand))
         self._halted: list[Strand] = []
         self._done = 0
         self._tape = strand.execution.tape

@@ -61,6 +61,9 @@ class ParallelOp(Operation):
     def abandon(self, strand: Strand) -> None:
         abandon_all(strand.note)
 
+    def arm_failed(self, strand: Strand) -> None:
+        self.cut_off(strand)
+
     def chains(self) -> Sequence[Sequence[Operation]]:
         return [ops for _, ops in self.arms]
 
@@ -68,8 +71,10 @@ class ParallelOp(Operation):
         value, share, path = strand.value, self.share, self.path
         execution, run, at = strand.execution, strand.run, strand.at
         if is_plain(value):
-            return [Strand(ops, value, execution, run, at) for _, ops in self.arms]
-        return [Strand(ops, fork_value(value, key, path, share=share), execution, run, at) for key, ops in self.arms]
+            return [Strand(ops, value, execution, run, at, strand) for _, ops in self.arms]
+        return [
+            Strand(ops, fork_value(value, key, path, share=share), execution, run, at, strand) for key, ops in self.arms
+        ]
 
     async def _joined(self, strand: Strand, inner: Sequence[Strand], waiting: Sequence[Waiting]) -> BranchOutputs:
         await joined(strand, waiting)
@@ -97,10 +102,13 @@ class SelectiveParallelOp(ParallelOp):
         self._on_error: ErrorMode = node.on_error
         self._concurrency = node.concurrency if node.concurrency is not None else len(arms)
 
+    def arm_failed(self, strand: Strand) -> None:
+        """Nothing yet: whether that stops the others, what gathers them says."""
+
     def begin(self, strand: Strand) -> object:
         strand.enter(self)
         inner = self._forked(strand)
-        gathering = Gathering(len(inner), self._join, self._on_error)
+        gathering = Gathering(len(inner), self._join, self._on_error, lambda: self.cut_off(strand))
         arms = iter(enumerate(inner))
         waiting: list[tuple[int, Waiting]] = []
         try:
