@@ -30,7 +30,9 @@ class RequestContext(MutableMapping[str, object]):
             TypeError: It is no mapping.
         """
         if values is None:
-            return cls()
+            made = cls.__new__(cls)
+            made._values = {}
+            return made
         if isinstance(values, RequestContext):
             return values
         if not isinstance(cast("object", values), Mapping):

@@ -37,6 +37,7 @@ class Execution:
 
     Attributes:
         entries: What each step did, in the order in which steps started.
+        cuts: Whether anything was ever cut off.
         joins: How many joins are running. While there is one, steps and hooks wait in tasks of their own.
         waiting: Whether the task that runs the execution is itself waiting for a step or hook right now.
         suspensions: What waits to be resumed, as far as it has been come by in this leg.
@@ -47,6 +48,7 @@ class Execution:
     __slots__ = (
         "_checks",
         "_steps_check",
+        "cuts",
         "entries",
         "facts",
         "joins",
@@ -81,10 +83,11 @@ class Execution:
         if tape is not None:
             self.entries = tape.entries_before()
             self._steps_check = any(entry.notes is not None and entry.notes.checks for entry in self.entries)
+        self.cuts = False
         self.joins = 0
         self.waiting = False
-        self.suspensions: list[Suspension] = []
-        self.waiting_turns: list[Turn] = []
+        self.suspensions: Sequence[Suspension] = ()
+        self.waiting_turns: Sequence[Turn] = ()
         if self.entries:
             self.waiting_turns = [
                 entry
@@ -153,6 +156,7 @@ class Execution:
             at: The iterations around it.
             entry: What is noted of it.
         """
+        self.cuts = True
         paths = set(_paths_in(op))
         for one in reversed(self.entries):
             if one is entry:
@@ -198,6 +202,10 @@ class Execution:
 
     def waits(self, turn: Turn, suspension: Suspension) -> None:
         """Note that a turn of a step waits to be resumed, from now on or from before."""
+        if not isinstance(self.suspensions, list):
+            self.suspensions = [*self.suspensions]
+        if not isinstance(self.waiting_turns, list):
+            self.waiting_turns = [*self.waiting_turns]
         self.suspensions.append(suspension)
         self.waiting_turns.append(turn)
 

@@ -22,7 +22,7 @@ from interlock.runtime.strand import Operation, Strand, advance, as_failure, dri
 from interlock.runtime.turnstile import come_out, go_inside
 from interlock.runtime.watchdog import Watchdog, watchdog
 from interlock.schema import UNSET, is_set, validate
-from interlock.steps import StepContext, Turn
+from interlock.steps import StepContext, StepRun, Turn
 from interlock.tracing import warn
 from interlock.verdict import CANCELED, AbortSignal, BailSignal, HaltSignal
 from interlock.workflows import Workflow
@@ -46,6 +46,7 @@ class Leg:
 
     Attributes:
         execution: What its strands share.
+        writer: Keeps the journal; None: there is none.
         halted: Whether something in it waits for an answer, or for another step to be asked for.
     """
 
@@ -58,9 +59,9 @@ class Leg:
         "_through",
         "_watchdog",
         "_workflow",
-        "_writer",
         "execution",
         "halted",
+        "writer",
     )
 
     def __init__(
@@ -76,8 +77,10 @@ class Leg:
     ) -> None:
         self._workflow = workflow
         self.execution = execution
-        self._strand = Strand(ops, value, execution, execution.scope(value))
-        self._writer = writer
+        facts = execution.facts
+        scope = StepRun(facts.run_id, value, facts.request_context, facts.latch, execution.phase, execution)
+        self._strand = Strand(ops, value, execution, scope)
+        self.writer = writer
         self._first = first
         self._key = key
         self._left = left
@@ -93,18 +96,14 @@ class Leg:
         if self._watchdog is not None:
             self._watchdog.cancel()
 
-    def run(self) -> Coroutine[Any, Any, Outcome[Any] | Paused]:
-        """Go as far as it goes, and tell the run."""
-        return self._go() if self._writer is None else self._go_recorded(self._writer)
-
-    async def _go_recorded(self, writer: JournalWriter) -> Outcome[Any] | Paused:
-        """Go as far as it goes, while a task of its own writes the journal."""
+    async def run_recorded(self, writer: JournalWriter) -> Outcome[Any] | Paused:
+        """Go as far as it goes, while a task of its own writes the journal, and tell the run."""
         interrupt: BaseException | None = None
         outcome: Outcome[Any] | Paused | None = None
         async with anyio.create_task_group() as group:
             group.start_soon(writer.run)
             try:
-                outcome = await self._go()
+                outcome = await self.run()
             except BaseException as error:  # would be wrapped by the group
                 interrupt = error
             group.cancel_scope.cancel()
@@ -112,8 +111,8 @@ class Leg:
             raise interrupt
         return cast("Outcome[Any]", outcome)
 
-    async def _go(self) -> Outcome[Any] | Paused:
-        """Go as far as it goes."""
+    async def run(self) -> Outcome[Any] | Paused:
+        """Go as far as it goes, and tell the run."""
         began = perf_counter()
         tape = self.execution.tape
         inside = go_inside(self._key)
@@ -233,16 +232,9 @@ class Leg:
         except Exception as fault:  # the state's schema has code that raises
             error = error or StepFailed(f"{self._workflow.id}.state", fault)
             state = dict(execution.state.values)
-        failed_to_write = None if self._writer is None else self._writer.error
+        failed_to_write = None if self.writer is None else self.writer.error
         if self._through and error is None and failed_to_write is None and (tripwire is None or canceled):
-            return Completed(
-                strand.value,
-                run_id=execution.facts.run_id,
-                steps=Records(execution.entries),
-                checks=execution.known_checks,
-                state=state,
-                duration=duration,
-            )
+            return _completed(strand.value, execution, state, duration)
         told = self._told(state, duration)
         if failed_to_write is not None and (tripwire is None or canceled):
             return Failed(failed_to_write, **told)
@@ -297,6 +289,19 @@ class Leg:
         from dataclasses import replace
 
         return replace(outcome, callback_errors=tuple(errors))
+
+
+def _completed(output: object, execution: Execution, state: object, duration: float) -> Completed[Any]:
+    """The same as ``Completed(output, run_id=…, …)``. Keyword arguments would be a thirtieth of a short run."""
+    made: Completed[Any] = object.__new__(Completed)  # pyright: ignore[reportUnknownVariableType]
+    made.output = output
+    made.run_id = execution.facts.run_id
+    made.steps = Records(execution.entries)
+    made.checks = execution.known_checks
+    made.state = state
+    made.duration = duration
+    made.callback_errors = ()
+    return made
 
 
 class _Whole:

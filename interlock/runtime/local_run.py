@@ -350,7 +350,8 @@ class LocalRun(Standing, Generic[I_contra, O_co]):
                 leg = self.next_leg(steps=steps, buffer=buffer, first=first, untouched=untouched)
             except DefinitionError as error:
                 return Failed(error, run_id=self.run_id)
-            outcome = await leg.run()
+            writer = leg.writer
+            outcome = await (leg.run() if writer is None else leg.run_recorded(writer))
             if not self._canceled or not isinstance(outcome, Suspended | Paused):
                 return outcome
             first = untouched = False  # it was cancelled while it wrote that it waits

@@ -137,7 +137,7 @@ class Standing:
             raise AlreadyStarted(self.run_id)
         workflow = self._workflow
         checked = given_input(workflow, value) if workflow.input_schema is not UNSET else value
-        context = RequestContext() if request_context is None else RequestContext.of(request_context)
+        context = RequestContext.of(request_context)
         begins = None
         if state is not None or not self._prepared.stateless:
             begins = self._prepared.state(workflow, state)
@@ -246,7 +246,9 @@ class Standing:
         """
         value, store = self._value, self._store
         phase = value.phase if isinstance(value, HookContext) else None
-        ops = self._prepared.operations(self._workflow, phase)
+        ops = self._prepared.ready.get(phase)
+        if ops is None:
+            ops = self._prepared.operations(self._workflow, phase)
         facts = RunFacts(self.run_id, self._context)
         writer = None if store is None else self._writer(store)
         tape: Tape | None = None
@@ -280,10 +282,11 @@ class Standing:
         if outcome is not None:
             execution = leg.execution
             self.outcome, self._past, self._state = outcome, None, execution.known_state
-            self._entries, self._waiting = execution.entries, execution.suspensions
             if execution.tape is not None:
                 self._seq = execution.tape.seq
-            if not leg.halted:  # nothing comes back to it, and it and its entries need not hold one another
+            if leg.halted:
+                self._entries, self._waiting = execution.entries, execution.suspensions
+            else:  # nothing comes back to it, and it and its entries need not hold one another
                 execution.entries = []
         with turnstile_lock:
             self._leg = None

@@ -13,11 +13,12 @@ from types import CoroutineType
 from typing import Any, ClassVar, Final, NoReturn, cast
 
 from interlock.errors import RunError, StepFailed, StorageError
+from interlock.nearest import did_you_mean
 from interlock.runtime.cancellation import cancelled_itself, interrupts, lonely_cancellation
 from interlock.runtime.entry import REPLAYED, Entry
 from interlock.runtime.execution import Execution
 from interlock.runtime.run_state import Site
-from interlock.steps import Step, StepRun, Turn
+from interlock.steps import Step, StepContext, StepRun, Turn
 from interlock.verdict import AbortSignal, BailSignal, CutSignal, HaltSignal, Latch, Phase, Signal
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "fail",
     "is_awaitable",
     "proceed",
+    "stop_if_cut",
 ]
 
 
@@ -73,8 +75,10 @@ class Operation:
         """Take the result in: set ``strand.value``."""
         strand.entry.succeeded(result)
         strand.value = result
-        if self.contains and strand.execution.waiting_turns:
-            strand.execution.stop_waiting(self, strand.at)
+        if self.contains:
+            strand.note = None  # what it ran holds the strand, and the two need not hold one another
+            if strand.execution.waiting_turns:
+                strand.execution.stop_waiting(self, strand.at)
 
     def failed(self, strand: Strand, error: BaseException) -> BaseException:
         """Note the failure; give back what is to be raised (``error`` itself to let it pass)."""
@@ -83,8 +87,10 @@ class Operation:
         entry.ended_early(told, strand.execution)
         if isinstance(told, BailSignal) and entry.notes is not None and entry.notes.signal is told:
             entry.output = cast("tuple[object]", strand.run.bailed)[0]
-        if self.contains and strand.execution.waiting_turns and not isinstance(told, HaltSignal):
-            strand.execution.stop_waiting(self, strand.at)
+        if self.contains:
+            strand.note = None
+            if strand.execution.waiting_turns and not isinstance(told, HaltSignal):
+                strand.execution.stop_waiting(self, strand.at)
         return told
 
     def arm_failed(self, strand: Strand) -> None:
@@ -288,9 +294,8 @@ async def drive(strand: Strand, awaitable: Awaitable[object] | None = None) -> N
                 result = await awaitable
             if latch.tripwire is not None:
                 raise AbortSignal(latch.tripwire)
-            notes = strand.entry.notes
-            if notes is not None and notes.cut:
-                raise CutSignal
+            if execution.cuts:
+                stop_if_cut(strand)
             op.end(strand, result)
             if tape is not None:
                 tape.ended(op, strand)
@@ -320,9 +325,8 @@ def proceed(strand: Strand, result: object) -> Awaitable[object] | None:
         tripwire = execution.latch.tripwire
         if tripwire is not None:
             raise AbortSignal(tripwire)
-        notes = strand.entry.notes
-        if notes is not None and notes.cut:
-            raise CutSignal
+        if execution.cuts:
+            stop_if_cut(strand)
         op.end(strand, result)
         if execution.tape is not None:
             execution.tape.ended(op, strand)
@@ -330,6 +334,17 @@ def proceed(strand: Strand, result: object) -> Awaitable[object] | None:
         fail(strand, op, error)
     strand.index += 1
     return None if strand.index == len(strand.ops) else advance(strand)
+
+
+def stop_if_cut(strand: Strand) -> None:
+    """Unwind where a block that has ended without it runs this strand.
+
+    Raises:
+        CutSignal: One does.
+    """
+    notes = strand.entry.notes
+    if notes is not None and notes.cut:
+        raise CutSignal
 
 
 def fail(strand: Strand, op: Operation, error: BaseException) -> NoReturn:
@@ -375,7 +390,15 @@ def as_failure(
         return error
     attempt = notes.attempts if notes is not None else 1
     iteration = entry.at[-1] if entry is not None and entry.at else None
-    return StepFailed(path, error, attempt=attempt, phase=phase, iteration=iteration)
+    part = _missing_in_context(error) if isinstance(error, AttributeError) else None
+    return StepFailed(path, error, attempt=attempt, phase=phase, iteration=iteration, part=part)
+
+
+def _missing_in_context(error: AttributeError) -> str | None:
+    """What a function asked of its context that this has not, and may have meant."""
+    if error.name is None or not isinstance(error.obj, StepContext):
+        return None
+    return f"a step's context has no {error.name!r}{did_you_mean(error.name, dir(StepContext))}"
 
 
 def _made_by_hand(signal: Signal, entry: Turn | None) -> bool:

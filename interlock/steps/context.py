@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Generic, NoReturn, Protocol, TypeVar, cas
 
 from interlock.context import RequestContext
 from interlock.errors import RunError
-from interlock.nearest import did_you_mean
 from interlock.schema import UNSET, Unset, validate
 from interlock.verdict import BailSignal, CheckRecord, Latch, Phase, Signal, SuspendSignal, Tripwire
 
@@ -206,12 +205,6 @@ class StepContext(Turn, Generic[I_co]):
         self.notes = turn.noted()
         self._input = value
         self._run = run
-
-    if not TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> object:
-            hint = did_you_mean(name, dir(StepContext))
-            raise AttributeError(f"a step's context has no {name!r}{hint}")
 
     @property
     def input(self) -> I_co:

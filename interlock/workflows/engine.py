@@ -211,7 +211,9 @@ def default_engine() -> Engine:
     Raises:
         DefinitionError: There is none (the runtime has not been imported).
     """
-    if not _default and _maker:
+    if _default:
+        return _default[0]
+    if _maker:
         _default.append(_maker[0]())
     if not _default:
         raise DefinitionError("no engine is set: import interlock, or call set_default_engine(…)")

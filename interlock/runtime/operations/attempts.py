@@ -10,9 +10,9 @@ import anyio
 
 from interlock.errors import StateConflict, StepFailed
 from interlock.runtime.entry import Entry
-from interlock.runtime.strand import Operation, Strand, close, is_awaitable
+from interlock.runtime.strand import Operation, Strand, close, is_awaitable, stop_if_cut
 from interlock.steps import RetryPolicy, Step
-from interlock.verdict import AbortSignal, CutSignal, Signal
+from interlock.verdict import AbortSignal, Signal
 
 __all__ = ["AttemptsOp", "Repeatable"]
 
@@ -126,8 +126,7 @@ class AttemptsOp(Operation):
         tripwire = strand.execution.latch.tripwire
         if tripwire is not None:
             raise AbortSignal(tripwire)
-        if strand.entry.noted().cut:
-            raise CutSignal
+        stop_if_cut(strand)
         if self._timeout is not None and seconds > self._timeout and _signal(strand) is None:
             raise self._late()
         self.inner.end(strand, result)

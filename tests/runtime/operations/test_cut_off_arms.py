@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from typing import Any
 
@@ -38,10 +39,8 @@ class Stopped:
 
     async def __call__(self, ctx: StepContext[Any]) -> object:
         self.calls += 1
-        try:
+        with contextlib.suppress(BaseException):
             await anyio.sleep_forever()
-        except BaseException:
-            pass
         return self.late(ctx)
 
 
