@@ -16,10 +16,10 @@ from interlock.runtime.join import on_asyncio
 from interlock.runtime.journal.tape import Tape
 from interlock.runtime.journal.writer import JournalWriter
 from interlock.runtime.operations.hooks_in import hooks_in
-from interlock.runtime.primed import primed
+from interlock.runtime.primed import Primed
 from interlock.runtime.records import Records
 from interlock.runtime.strand import Operation, Strand, advance, as_failure, drive, is_awaitable
-from interlock.runtime.turnstile import come_out, go_inside
+from interlock.runtime.turnstile import inside_now
 from interlock.runtime.watchdog import Watchdog, watchdog
 from interlock.schema import UNSET, is_set, validate
 from interlock.steps import StepContext, StepRun, Turn
@@ -115,7 +115,8 @@ class Leg:
         """Go as far as it goes, and tell the run."""
         began = perf_counter()
         tape = self.execution.tape
-        inside = go_inside(self._key)
+        inside = (self._key, inside_now.get())
+        inside_now.set(inside)
         outcome: Outcome[Any] | Paused | None = None
         try:
             error: BaseException | None = None
@@ -149,7 +150,9 @@ class Leg:
                 outcome = await self._told_to_all(outcome, tape)
             return outcome
         finally:
-            come_out(inside)
+            # A coroutine that nobody awaits any more is closed in whichever context, where there is nothing to take back.
+            if inside_now.get() is inside:
+                inside_now.set(inside[1])
             self._left(self, outcome)
 
     async def _told_to_all(self, outcome: Outcome[Any] | Paused, tape: Tape | None) -> Outcome[Any] | Paused:
@@ -179,7 +182,13 @@ class Leg:
             if waits is None:
                 return None
             rest = drive(strand, waits)
-        return primed(rest) if on_asyncio() else rest
+        if not on_asyncio():
+            return rest
+        try:
+            yielded = rest.send(None)
+        except StopIteration:
+            return None
+        return Primed(rest, yielded)
 
     async def _from_the_start(self) -> None:
         await self._started()
@@ -297,7 +306,7 @@ def _completed(output: object, execution: Execution, state: object, duration: fl
     made.output = output
     made.run_id = execution.facts.run_id
     made.steps = Records(execution.entries)
-    made.checks = execution.known_checks
+    made.checks = execution.known_checks if execution.any_checks else []
     made.state = state
     made.duration = duration
     made.callback_errors = ()

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Coroutine, Generator
 from typing import Any
 
-__all__ = ["Primed", "primed"]
+__all__ = ["Primed"]
 
 
 class Primed:
-    """The rest of a coroutine that has suspended.
+    """The rest of a coroutine that was begun by hand, with ``send(None)``, and has suspended.
 
     It is awaited by the task in which it began, so that is the task it knows all along.
 
@@ -42,18 +42,3 @@ class Primed:
                     yielded = coroutine.send(sent)
                 except StopIteration as ended:
                     return ended.value
-
-
-def primed(coroutine: Coroutine[Any, Any, Any]) -> Primed | None:
-    """Run a coroutine until it suspends. Gives the rest; None where it came to its end.
-
-    Example:
-        >>> async def ends() -> None: ...
-        >>> primed(ends()) is None
-        True
-    """
-    try:
-        yielded = coroutine.send(None)
-    except StopIteration:
-        return None
-    return Primed(coroutine, yielded)

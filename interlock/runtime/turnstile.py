@@ -14,29 +14,16 @@ import anyio
 from interlock.errors import RunError
 from interlock.runtime.join import on_asyncio, soon_on_trio
 
-__all__ = ["Inside", "Turnstile", "come_out", "go_inside", "turnstile_lock"]
+__all__ = ["Inside", "Turnstile", "inside_now", "turnstile_lock"]
 
 Inside: TypeAlias = "tuple[object, Inside] | None"
 """The legs that what is running right now is part of, from the innermost out, each named by its key."""
 
-_inside: ContextVar[Inside] = ContextVar("interlock_inside", default=None)
+inside_now: ContextVar[Inside] = ContextVar("interlock_inside", default=None)
+"""Set by a leg while it runs."""
 
 turnstile_lock = threading.Lock()
 """Held for a few instructions, by whoever looks whether a leg is running and acts on that."""
-
-
-def go_inside(key: object) -> Inside:
-    """Note that what runs from here on in this context is part of a leg; gives what :func:`come_out` is to be given."""
-    inside = (key, _inside.get())
-    _inside.set(inside)
-    return inside
-
-
-def come_out(inside: Inside) -> None:
-    """Take that back."""
-    # In another context (a coroutine that nobody awaits any more is closed in whichever) there is nothing to take back.
-    if inside is not None and _inside.get() is inside:
-        _inside.set(inside[1])
 
 
 _waits: dict[object, tuple[tuple[object, ...], object]] = {}
@@ -46,7 +33,7 @@ _waits: dict[object, tuple[tuple[object, ...], object]] = {}
 def _around() -> tuple[object, ...]:
     """The keys of the legs that what is running right now is part of."""
     keys: list[object] = []
-    inside = _inside.get()
+    inside = inside_now.get()
     while inside is not None:
         keys.append(inside[0])
         inside = inside[1]
@@ -73,7 +60,7 @@ class Turnstile:
     Args:
         run_id: The run it is for.
         owner: What is kept alive with it.
-        key: What names the leg that is in, for :func:`go_inside`; default: the turnstile.
+        key: What names the leg that is in, in :data:`inside_now`; default: the turnstile.
         busy: Whether somebody is in from the start.
 
     Attributes:

@@ -160,6 +160,7 @@ class _Window:
         one, waits = begun
         awaitable: Awaitable[object] | None = waits
         outputs, at, tape = self._outputs, self._at, self._tape
+        run, latch = self._strand.run, self._strand.execution.latch
         alone = not self._strand.execution.joins  # in the run's own task
         while True:
             try:
@@ -183,9 +184,10 @@ class _Window:
                 one = self._one()
             except Exception as error:
                 self._failed(index, one, error)
-            stop_if_stopped(self._strand)
+            if run.bailed is not None or latch.tripwire is not None:
+                stop_if_stopped(self._strand)
             for index, item in self._items:
-                one.again(item, (*at, index + 1))
+                one.value, one.at, one.index = item, (*at, index + 1), 0  # as again() does, without a call an item
                 try:
                     awaitable = advance(one)
                 except HaltSignal:
