@@ -150,7 +150,7 @@ class Leg:
                 outcome = await self._told_to_all(outcome, tape)
             return outcome
         finally:
-            # A coroutine that nobody awaits any more is closed in whichever context, where there is nothing to take back.
+            # A coroutine that nobody awaits any more is closed in whichever context: nothing is to be taken back there.
             if inside_now.get() is inside:
                 inside_now.set(inside[1])
             self._left(self, outcome)

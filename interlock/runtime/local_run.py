@@ -276,11 +276,11 @@ class LocalRun(Standing, Generic[I_contra, O_co]):
 
     async def _claim(
         self, store: RunStore, buffer: EventBuffer | None = None
-    ) -> StorageError | UnrecordableValue | None:
-        """Write the run's first row; gives what failed in the store, or of what it was to keep."""
+    ) -> StorageError | UnrecordableValue | DefinitionError | None:
+        """Write the run's first row; gives what failed in the store, of what it was to keep, or of the workflow."""
         try:
             await self.written_to_start(self._stored(store), buffer)
-        except (StorageError, UnrecordableValue) as error:
+        except (StorageError, UnrecordableValue, DefinitionError) as error:
             return error
         return None
 
@@ -294,6 +294,7 @@ class LocalRun(Standing, Generic[I_contra, O_co]):
     ) -> None:
         """Write an answer into a run's journal, and take in where the run stands."""
         stored = self._stored(store)
+        before = -1
         while True:
             history = await stored.read()
             stored.check_graph(history)
@@ -310,6 +311,9 @@ class LocalRun(Standing, Generic[I_contra, O_co]):
             try:
                 await stored.claim_resume(history, token, answer, buffer)
             except JournalConflict:
+                if history.seq == before:  # nobody has written anything: the store contradicts itself
+                    raise
+                before = history.seq
                 continue  # somebody was quicker; what it did shows when the journal is read again
             break
         self.take(history, request_context)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+import sys
 from collections.abc import Awaitable
 from datetime import datetime
 from time import time
@@ -88,7 +88,9 @@ class SleepOp(Operation):
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return False
+    return abs(value) <= sys.float_info.max  # what no float can hold is no time either
 
 
 async def _slept(seconds: float, value: object) -> object:

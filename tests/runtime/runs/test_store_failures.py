@@ -356,3 +356,22 @@ async def test_events_end_with_the_outcome_that_there_is_after_all() -> None:
     assert last.type == "workflow-finish"
     assert isinstance(last.outcome, Failed)
     assert last.outcome is await events.outcome()
+
+
+class Contradicting(MemoryRunStore):
+    """A store that refuses every answer as if somebody else had been quicker, although nobody has written."""
+
+    async def append(self, run_id: str, after: int, rows: Sequence[JournalRow]) -> bool:
+        if any(row.type == "workflow-resume" for row in rows):
+            raise JournalConflict(run_id, after, after + 1)
+        return await super().append(run_id, after, rows)
+
+
+@pytest.mark.anyio
+async def test_a_store_that_contradicts_itself_is_not_asked_for_ever() -> None:
+    store = Contradicting()
+    ask: Any = create_step(lambda ctx: ctx.suspend(), id="ask")
+    run = create_workflow(id="w").then(ask).commit().create_run(store=store)
+    assert isinstance(await run.start(1), Suspended)
+    with anyio.fail_after(5), pytest.raises(JournalConflict):
+        await run.resume(1)
