@@ -113,6 +113,11 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+def pytest_unconfigure() -> None:
+    """At the end it is: what was frozen would be taken for leaked."""
+    gc.unfreeze()
+
+
 @pytest.fixture(scope="session")
 def root() -> Path:
     """The repository's root."""

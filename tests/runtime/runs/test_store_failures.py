@@ -370,8 +370,11 @@ class Contradicting(MemoryRunStore):
 @pytest.mark.anyio
 async def test_a_store_that_contradicts_itself_is_not_asked_for_ever() -> None:
     store = Contradicting()
-    ask: Any = create_step(lambda ctx: ctx.suspend(), id="ask")
-    run = create_workflow(id="w").then(ask).commit().create_run(store=store)
+
+    def ask(ctx: StepContext[Any]) -> None:
+        ctx.suspend()
+
+    run = create_workflow(id="w").then(create_step(ask)).commit().create_run(store=store)
     assert isinstance(await run.start(1), Suspended)
     with anyio.fail_after(5), pytest.raises(JournalConflict):
         await run.resume(1)
