@@ -33,9 +33,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seconds", type=float, default=1.5, help="how long to measure a case (%(default)s)")
     parser.add_argument("--page", action="store_true", help="measure nothing: write the page and the plot again")
     options = parser.parse_args(arguments)
-    results = read(RESULTS)
     if not options.page:
-        results = _measure(results, options.only or list(ENGINES), options.work, options.seconds)
+        _measure(read(RESULTS), options.only or list(ENGINES), options.work, options.seconds)
+    results = read(RESULTS)  # with the figures as they are kept, so that --page writes the same page
     if not results.cases:
         print("nothing has been measured yet", file=sys.stderr)
         return BAD_USAGE
@@ -53,7 +53,7 @@ def _drawn(results: Results) -> Sequence[Path]:
         return ()
 
 
-def _measure(kept: Results, engines: Sequence[str], works: Sequence[str] | None, seconds: float) -> Results:
+def _measure(kept: Results, engines: Sequence[str], works: Sequence[str] | None, seconds: float) -> None:
     """Measure, and keep each figure as soon as it is there. What is not measured again stays as it was."""
     everything = works is None and len(engines) == len(ENGINES)
     results = Results(describe(), versions(), () if everything else kept.cases)
@@ -65,7 +65,6 @@ def _measure(kept: Results, engines: Sequence[str], works: Sequence[str] | None,
             for case in _cases(engines, work, size, seconds):
                 results = results.with_cases([case])
                 write(results, RESULTS)
-    return results
 
 
 def _cases(engines: Sequence[str], work: Workload, size: int, seconds: float) -> Iterator[Case]:
