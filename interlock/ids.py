@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import time
+from typing import Any
 
 __all__ = ["fault_in_id", "kebab", "new_id"]
 
@@ -12,6 +13,9 @@ _BAD = re.compile(r"[\s./]")
 _DRAWN = 128
 _unused: list[str] = []
 """Random parts of ids to come: asking the system for many at once is cheaper."""
+
+_latest: list[Any] = [0, ""]
+"""The millisecond of the last id, and its text: many are made in one."""
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_unused.clear)  # else parent and child would make the same ids
@@ -26,7 +30,10 @@ def new_id(prefix: str) -> str:
         drawn = _unused.pop()
     except IndexError:
         drawn = _draw()
-    return f"{prefix}_{time.time_ns() // 1_000_000:012x}{drawn}"
+    now = time.time_ns() // 1_000_000
+    if now != _latest[0]:
+        _latest[:] = now, f"{now:012x}"
+    return f"{prefix}_{_latest[1]}{drawn}"
 
 
 def _draw() -> str:

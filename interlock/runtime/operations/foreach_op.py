@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator, Sequence
+from types import CoroutineType
 from typing import Any, ClassVar, cast
 
 from interlock.errors import RunError
@@ -161,6 +162,7 @@ class _Window:
         awaitable: Awaitable[object] | None = waits
         outputs, at, tape = self._outputs, self._at, self._tape
         run, latch = self._strand.run, self._strand.execution.latch
+        first = self._op.body[0]
         alone = not self._strand.execution.joins  # in the run's own task
         while True:
             try:
@@ -189,7 +191,16 @@ class _Window:
             for index, item in self._items:
                 one.value, one.at, one.index = item, (*at, index + 1), 0  # as again() does, without a call an item
                 try:
-                    awaitable = advance(one)
+                    if tape is not None or latch.tripwire is not None:
+                        awaitable = advance(one)
+                    else:
+                        try:
+                            given = first.begin(one)
+                        except BaseException as error:
+                            fail(one, first, error)
+                        # It is a coroutine again in most lists that wait at all.
+                        kind: object = type(given)
+                        awaitable = given if kind is CoroutineType else advance(one, given)  # type: ignore[assignment]
                 except HaltSignal:
                     self._halted.append(one)
                     if self._width == 1:
