@@ -42,7 +42,7 @@ def test_the_exit_code_is_one_exactly_when_a_must_is_missed(
 ) -> None:
     assert main([_row("fine", 0.1), _row("judged", value)], []) == code
     out, err = capsys.readouterr()
-    (line,) = (line for line in out.splitlines() if line.startswith("judged"))
+    *_, line = (line for line in out.splitlines() if line.startswith("judged"))
     assert verdict in line
     assert ("missed: judged" in err) is bool(code)
 
@@ -69,6 +69,19 @@ def test_a_second_miss_counts() -> None:
     row, efforts = _flaky([3.0, 3.0, 1.0])
     line = measure(row, Effort())
     assert (line.kept, len(efforts)) == (False, 2)
+
+
+def test_what_missed_twice_is_measured_a_last_time_when_all_others_have_been(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    row, efforts = _flaky([3.0, 3.0, 1.0])
+    assert main([row, _row("fine", 0.1)], []) == 0
+    assert len(efforts) == 3
+    out = capsys.readouterr().out
+    assert out.index("MISSED") < out.index("fine") < out.index("later:") < out.index("measured 3 times")
+    row, efforts = _flaky([3.0, 3.0, 3.0, 1.0])
+    assert main([row, _row("fine", 0.1)], []) == 1
+    assert len(efforts) == 3
 
 
 def test_what_is_kept_is_not_measured_again() -> None:
