@@ -109,8 +109,8 @@ class Standing:
     def cancel(self) -> None:
         """Stop it, whichever object runs it in this process; it ends as ``Canceled``. Does nothing once it has ended.
 
-        A run that waits to be resumed ends when it is resumed. (Of a stored one, whoever has the store can ask for
-        the end: ``await store.ask_to_cancel(run_id)``.)
+        A run that waits to be resumed ends when it is resumed on this object; a stored one is ended for everybody by
+        ``await cancel_run(store, run_id)``.
         """
         self._canceled = True
         leg, turnstile = self._leg, self._turnstile
@@ -246,9 +246,7 @@ class Standing:
         """
         value, store = self._value, self._store
         phase = value.phase if isinstance(value, HookContext) else None
-        ops = self._prepared.ready.get(phase)
-        if ops is None:
-            ops = self._prepared.operations(self._workflow, phase)
+        ops = self._prepared.operations(self._workflow, phase)
         facts = RunFacts(self.run_id, self._context)
         writer = None if store is None else self._writer(store)
         tape: Tape | None = None

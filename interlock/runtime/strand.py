@@ -31,6 +31,7 @@ __all__ = [
     "drive",
     "fail",
     "is_awaitable",
+    "part_failed",
     "proceed",
     "stop_if_cut",
 ]
@@ -392,6 +393,19 @@ def as_failure(
     iteration = entry.at[-1] if entry is not None and entry.at else None
     part = _missing_in_context(error) if isinstance(error, AttributeError) else None
     return StepFailed(path, error, attempt=attempt, phase=phase, iteration=iteration, part=part)
+
+
+def part_failed(strand: Strand, error: Exception, part: str) -> StepFailed:
+    """The failure of something in the operation that a strand stands at.
+
+    Args:
+        strand: The strand.
+        error: What was raised.
+        part: What failed: ``"its input does not fit its input_schema"``.
+    """
+    entry = strand.entry
+    iteration = strand.at[-1] if strand.at else None
+    return StepFailed(entry.op.path, error, attempt=max(entry.attempt, 1), iteration=iteration, part=part)
 
 
 def _missing_in_context(error: AttributeError) -> str | None:

@@ -10,7 +10,7 @@ from interlock.runtime.operations.arms import Waiting, abandon_noted, halt_with,
 from interlock.runtime.operations.fork import BranchOutputs, fork_value
 from interlock.runtime.operations.parallel_op import Arm
 from interlock.runtime.run_state import Site
-from interlock.runtime.strand import Operation, Strand, is_awaitable
+from interlock.runtime.strand import Operation, Strand, is_awaitable, part_failed
 from interlock.steps import StepContext
 from interlock.workflows import BranchNode
 
@@ -92,13 +92,7 @@ class BranchOp(Operation):
 
     def _failed(self, strand: Strand, number: int, error: Exception) -> StepFailed:
         """What the error of a condition is told as."""
-        return StepFailed(
-            self.path,
-            error,
-            attempt=strand.entry.attempt,
-            iteration=strand.at[-1] if strand.at else None,
-            part=f"the condition of {self.arms[number][0]!r} raised",
-        )
+        return part_failed(strand, error, f"the condition of {self.arms[number][0]!r} raised")
 
     def _taken(self, strand: Strand, chosen: Sequence[int]) -> list[Arm]:
         """The arms that were chosen; noted, so that nobody asks again."""

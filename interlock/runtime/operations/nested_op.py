@@ -42,7 +42,7 @@ class NestedOp(Operation):
         """Begin, once for all attempts; gives the input as the workflow's schema has it."""
         strand.enter(self)
         if self.check_input and strand.execution.phase is None:
-            return checked_input(self._step, self.path, strand)
+            return checked_input(self._step, strand)
         return strand.value
 
     def call(self, strand: Strand, value: Any) -> object:

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from time import perf_counter
 from typing import Any, ClassVar, cast
 
-from interlock.errors import InvalidProcessorReturn, StepFailed, UnrecordableValue
+from interlock.errors import InvalidProcessorReturn, UnrecordableValue
 from interlock.processors.hook_context import HookContext
 from interlock.runtime.entry import Entry
 from interlock.runtime.operations.fork import BranchOutputs
 from interlock.runtime.run_state import Site
-from interlock.runtime.strand import Operation, Strand
+from interlock.runtime.strand import Operation, Strand, part_failed
 from interlock.schema import is_set, plain_type, validate
 from interlock.steps import FunctionStep, Step, StepContext
 from interlock.verdict import Phase
@@ -48,14 +48,14 @@ class StepOp(Operation):
         if execution.tape is not None:
             execution.tape.entered(strand, entry)
         if self.check_input and execution.phase is None:
-            entry._input = checked_input(self._step, self.path, strand)
+            entry._input = checked_input(self._step, strand)
         return self.function(entry)
 
     def prepare(self, strand: Strand) -> Any:
         """Begin, once for all attempts; gives the input as the step's schema has it."""
         entry = strand.enter(self)
         if self.check_input and strand.execution.phase is None:
-            entry._input = checked_input(self._step, self.path, strand)
+            entry._input = checked_input(self._step, strand)
         return entry.input
 
     def call(self, strand: Strand, value: Any) -> object:
@@ -82,13 +82,7 @@ class StepOp(Operation):
         try:
             return validate(self._step.output_schema, result)
         except ValueError as error:
-            raise StepFailed(
-                self.path,
-                error,
-                attempt=strand.entry.attempt,
-                iteration=strand.at[-1] if strand.at else None,
-                part="its output does not fit its output_schema",
-            ) from error
+            raise part_failed(strand, error, "its output does not fit its output_schema") from error
 
     def replay(self, strand: Strand, output: Any) -> None:
         strand.run.outputs[self._step] = output
@@ -139,7 +133,7 @@ class MapOp(Operation):
         strand.value = result
 
 
-def checked_input(step: Step[Any, Any], path: str, strand: Strand) -> Any:
+def checked_input(step: Step[Any, Any], strand: Strand) -> Any:
     """The input as the step's schema has it.
 
     Raises:
@@ -149,8 +143,7 @@ def checked_input(step: Step[Any, Any], path: str, strand: Strand) -> Any:
         return validate(step.input_schema, strand.value)
     except ValueError as error:
         strand.entry.noted().attempts = 0
-        iteration = strand.at[-1] if strand.at else None
-        raise StepFailed(path, error, iteration=iteration, part="its input does not fit its input_schema") from error
+        raise part_failed(strand, error, "its input does not fit its input_schema") from error
 
 
 def settle(strand: Strand, entry: Entry) -> None:
