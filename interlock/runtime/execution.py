@@ -37,6 +37,7 @@ class Execution:
 
     Attributes:
         entries: What each step did, in the order in which steps started.
+        any_checks: Whether there may be verdicts.
         cuts: Whether anything was ever cut off.
         joins: How many joins are running. While there is one, steps and hooks wait in tasks of their own.
         waiting: Whether the task that runs the execution is itself waiting for a step or hook right now.
@@ -48,6 +49,7 @@ class Execution:
     __slots__ = (
         "_checks",
         "_steps_check",
+        "any_checks",
         "cuts",
         "entries",
         "facts",
@@ -75,14 +77,16 @@ class Execution:
         self.facts = facts
         self.latch: Latch = facts.latch
         self.phase = phase
-        self.states = states if states is not None else {}
+        self.states = states  # most runs have no processors
         self._checks = checks
         self.tape = tape
+        self.any_checks = checks is not None
         self._steps_check = False  # whether steps have guards of their own, in this leg or one before
         self.entries: list[Entry] = []
         if tape is not None:
             self.entries = tape.entries_before()
             self._steps_check = any(entry.notes is not None and entry.notes.checks for entry in self.entries)
+            self.any_checks = self.any_checks or self._steps_check
         self.cuts = False
         self.joins = 0
         self.waiting = False
@@ -110,6 +114,8 @@ class Execution:
 
     def seat(self, processor: Processor) -> Seat:
         """A processor's place in this run."""
+        if self.states is None:
+            self.states = {}
         state = self.states.setdefault(id(processor), {})
         return Seat(processor.id, self.facts, state, processor.on_violation)
 
@@ -129,6 +135,7 @@ class Execution:
         """Where processors' verdicts are noted."""
         if self._checks is None:
             self._checks = PointChecks()
+            self.any_checks = True
         return self._checks
 
     @property
@@ -190,7 +197,7 @@ class Execution:
 
     def checked(self, turn: Turn, checks: Sequence[CheckRecord]) -> None:
         """A step had guards of its own, which decided this."""
-        self._steps_check = True
+        self._steps_check = self.any_checks = True
         turn.noted().checks += [replace(check, path=f"{turn.op.path}/{check.path}") for check in checks]
 
     def suspend(self, turn: Turn, signal: SuspendSignal) -> None:

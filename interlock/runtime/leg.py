@@ -22,7 +22,7 @@ from interlock.runtime.strand import Operation, Strand, advance, as_failure, dri
 from interlock.runtime.turnstile import inside_now
 from interlock.runtime.watchdog import Watchdog, watchdog
 from interlock.schema import UNSET, is_set, validate
-from interlock.steps import StepContext, Turn
+from interlock.steps import StepContext, StepRun, Turn
 from interlock.tracing import warn
 from interlock.verdict import CANCELED, AbortSignal, BailSignal, HaltSignal
 from interlock.workflows import Workflow
@@ -77,7 +77,9 @@ class Leg:
     ) -> None:
         self._workflow = workflow
         self.execution = execution
-        self._strand = Strand(ops, value, execution, execution.scope(value))
+        facts = execution.facts  # as execution.scope(value) does, without a call a run
+        scope = StepRun(facts.run_id, value, facts.request_context, facts.latch, execution.phase, execution)
+        self._strand = Strand(ops, value, execution, scope)
         self.writer = writer
         self._first = first
         self._key = key
@@ -304,7 +306,7 @@ def _completed(output: object, execution: Execution, state: object, duration: fl
     made.output = output
     made.run_id = execution.facts.run_id
     made.steps = Records(execution.entries)
-    made.checks = execution.known_checks
+    made.checks = execution.known_checks if execution.any_checks else []
     made.state = state
     made.duration = duration
     made.callback_errors = ()

@@ -36,7 +36,8 @@ class LocalEngine:
         else:
             _check_id(run_id)
         if store is None:
-            return LocalRun(workflow, run_id, self._of(workflow))
+            known = self._prepared.get(id(workflow))  # a call less for a short run
+            return LocalRun(workflow, run_id, known[1] if known is not None else self._of(workflow))
         _check_store(store)
         return LocalRun(workflow, run_id, self._of(workflow), store=store, turnstile=self._turnstile(store, run_id))
 

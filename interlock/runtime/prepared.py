@@ -28,13 +28,14 @@ class Prepared:
         workflow: The workflow.
 
     Attributes:
+        ready: Its operations, at the phases that somebody has asked for.
         stateless: Whether no schema says anything of a state; False as long as nobody has looked.
     """
 
-    __slots__ = ("_form", "_ops", "_rules", "_schema", "_steps", "stateless")
+    __slots__ = ("_form", "_rules", "_schema", "_steps", "ready", "stateless")
 
     def __init__(self, workflow: Workflow[Any, Any]) -> None:
-        self._ops: dict[Phase | None, tuple[Operation, ...]] = {}
+        self.ready: dict[Phase | None, tuple[Operation, ...]] = {}
         self._steps: dict[str, Step[Any, Any]] | None = None
         self._schema = workflow.state_schema
         self.stateless = False
@@ -43,9 +44,9 @@ class Prepared:
 
     def operations(self, workflow: Workflow[Any, Any], phase: Phase | None) -> tuple[Operation, ...]:
         """Its operations at a phase."""
-        if phase not in self._ops:
-            self._ops[phase] = _lowered(workflow, phase)
-        return self._ops[phase]
+        if phase not in self.ready:
+            self.ready[phase] = _lowered(workflow, phase)
+        return self.ready[phase]
 
     def steps(self, workflow: Workflow[Any, Any]) -> dict[str, Step[Any, Any]]:
         """Its steps, by path."""

@@ -246,7 +246,9 @@ class Standing:
         """
         value, store = self._value, self._store
         phase = value.phase if isinstance(value, HookContext) else None
-        ops = self._prepared.operations(self._workflow, phase)
+        ops = self._prepared.ready.get(phase)
+        if ops is None:
+            ops = self._prepared.operations(self._workflow, phase)
         facts = RunFacts(self.run_id, self._context)
         writer = None if store is None else self._writer(store)
         tape: Tape | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, Protocol, TypeVar, cast
 
@@ -206,10 +207,17 @@ class StepContext(Turn, Generic[I_co]):
         self._input = value
         self._run = run
 
-    @property
-    def input(self) -> I_co:
-        """What the step before gave; after ``parallel`` a dict keyed by step id."""
-        return self._input
+    if TYPE_CHECKING:
+
+        @property
+        def input(self) -> I_co:
+            """What the step before gave; after ``parallel`` a dict keyed by step id."""
+            ...
+
+    else:  # the same, read without a call into Python: every step does it
+        input = property(
+            operator.attrgetter("_input"), doc="What the step before gave; after ``parallel`` a dict keyed by step id."
+        )
 
     @property
     def step_id(self) -> str:
