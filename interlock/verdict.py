@@ -158,8 +158,11 @@ class Latch:
         self._wakers.remove(wake)
 
 
-Verdict = Literal["passed", "changed", "warned", "blocked", "not-checked"]
-"""What one processor decided at one point; "not-checked" where it did not come to an end."""
+Verdict = Literal["passed", "changed", "warned", "blocked", "not-checked", "shadow-blocked", "shadow-changed"]
+"""What one processor decided at one point; "not-checked" where it did not come to an end or had nothing to read.
+
+"shadow-blocked" and "shadow-changed": what a processor that only shadows would have done.
+"""
 
 
 @dataclass(slots=True)
@@ -178,6 +181,8 @@ class CheckRecord:
         step_number: The step of the loop, from 0; None outside the loop.
         runs: How many times it ran for this record (chunks, in the per-chunk phase).
         metadata: A tripwire's or warning's detail.
+        looked_at: Which roles and part kinds it says it has read: ``("user", "text")``, ``("assistant", "reasoning")``,
+            …; empty where it has not said so.
     """
 
     processor_id: str
@@ -191,6 +196,7 @@ class CheckRecord:
     step_number: int | None = None
     runs: int = 1
     metadata: Mapping[str, object] | None = field(default=None)
+    looked_at: frozenset[tuple[str, str]] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

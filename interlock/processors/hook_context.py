@@ -145,6 +145,16 @@ class HookContext:
         """
         self._seat.not_checked = reason
 
+    def looked_at(self, role: str, part: str) -> None:
+        """Say that something was read here, for the record and ``result.coverage()``.
+
+        Args:
+            role: Of its message: ``"user"``, ``"assistant"``, ``"system"``, ``"signal"``, or ``"tool"`` for what a tool
+                returned.
+            part: ``"text"``, ``"reasoning"``, ``"tool-arguments"``, ``"tool-result"``, ``"file"``, ….
+        """
+        self._seat.looked_at.add((role, part))
+
     def content_value(self, name: str) -> object:
         """The branch's own value of a content field."""
         if name in self._borrowed:

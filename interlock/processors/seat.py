@@ -51,7 +51,7 @@ class Seat:
         on_violation: Called on every abort and warning; what it raises is logged and dropped.
     """
 
-    __slots__ = ("not_checked", "on_violation", "processor_id", "run", "state", "warnings")
+    __slots__ = ("looked_at", "not_checked", "on_violation", "processor_id", "run", "state", "warnings")
 
     def __init__(
         self,
@@ -66,6 +66,7 @@ class Seat:
         self.on_violation = on_violation
         self.warnings: list[Violation] = []
         self.not_checked: str | None = None
+        self.looked_at: set[tuple[str, str]] = set()
 
     def abort(self, tripwire: Tripwire, phase: Phase) -> NoReturn:
         """Record the tripwire, tell who listens, unwind."""

@@ -41,6 +41,7 @@ class PointChecks:
         runs: int = 1,
         kept: bool = True,
         metadata: Mapping[str, object] | None = None,
+        looked_at: frozenset[tuple[str, str]] = frozenset(),
     ) -> None:
         """Note what one processor decided."""
         self._records[asked.order] = CheckRecord(
@@ -55,6 +56,7 @@ class PointChecks:
             step_number=self.step_number,
             runs=runs,
             metadata=metadata,
+            looked_at=looked_at,
         )
 
     def picked(self, order: tuple[int, ...], branches: Mapping[str, HookContext], chosen: object) -> None:
