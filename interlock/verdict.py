@@ -121,12 +121,17 @@ class Latch:
     """The one place where a run's first tripwire is written, from any task or thread.
 
     Only the first write counts. Whoever waits registers a waker, called in the thread that trips.
+
+    Attributes:
+        tripwire: The one that stands.
+        slot: Where it is written. After :meth:`renew` it is another one, and what is written into the old one comes
+            too late.
     """
 
-    __slots__ = ("_slot", "_wakers", "tripwire")
+    __slots__ = ("_wakers", "slot", "tripwire")
 
     def __init__(self) -> None:
-        self._slot: dict[str, Tripwire] = {}
+        self.slot: dict[str, Tripwire] = {}
         self._wakers: list[Callable[[], object]] = []
         self.tripwire: Tripwire | None = None
 
@@ -135,17 +140,29 @@ class Latch:
         """Whether a tripwire stands."""
         return self.tripwire is not None
 
-    def trip(self, tripwire: Tripwire) -> Tripwire:
-        """Record the tripwire unless one stands already; return the one that stands."""
-        first = self._slot.setdefault("first", tripwire)
-        self.tripwire = first
-        for wake in tuple(self._wakers):
-            wake()
+    def trip(self, tripwire: Tripwire, slot: dict[str, Tripwire] | None = None) -> Tripwire:
+        """Record the tripwire unless one stands already; return the one that stands.
+
+        Args:
+            tripwire: The verdict.
+            slot: The :attr:`slot` that whoever trips was given; default: the present one.
+        """
+        slot = self.slot if slot is None else slot
+        first = slot.setdefault("first", tripwire)
+        if slot is self.slot:
+            self.tripwire = first
+            for wake in tuple(self._wakers):
+                wake()
         return first
 
     def abort(self, tripwire: Tripwire) -> NoReturn:
         """Record the tripwire, then unwind the caller, for the one that stands."""
         raise AbortSignal(self.trip(tripwire))
+
+    def renew(self) -> None:
+        """Take the verdict back, because what it was about is done again: what still speaks of that counts no more."""
+        self.slot = {}
+        self.tripwire = None
 
     def watch(self, wake: Callable[[], object]) -> None:
         """Call ``wake`` when the latch trips; at once if it has tripped."""

@@ -7,8 +7,13 @@ from typing import Literal
 
 __all__ = ["FinishReason", "Usage"]
 
-FinishReason = Literal["stop", "length", "tool-calls", "content-filter", "error", "other", "max-steps"]
-"""Why an answer ended. "max-steps": the loop's limit; "other": a tripwire, or a reason the provider alone knows."""
+FinishReason = Literal[
+    "stop", "length", "tool-calls", "content-filter", "error", "other", "max-steps", "retry", "suspended"
+]
+"""Why an answer ended. "max-steps": the loop's limit; "other": a tripwire, or a reason the provider alone knows.
+
+"retry": it was not accepted, and the model is asked again; "suspended": the run waits for somebody's answer.
+"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from interlock.processors.changes import (
     Changes,
     Deny,
     RequestChanges,
+    Retry,
     StepChanges,
     ToolCallChanges,
     ToolResultChanges,
@@ -142,7 +143,7 @@ class Processor(SupportsStep):
         """Every step, after the prompt was made, before the model is called."""
         raise NotImplementedError
 
-    def process_api_error(self, ctx: APIErrorContext) -> Maybe[None]:
+    def process_api_error(self, ctx: APIErrorContext) -> Maybe[Retry | None]:
         """After a model call that failed."""
         raise NotImplementedError
 

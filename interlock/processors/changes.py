@@ -16,6 +16,7 @@ __all__ = [
     "Changes",
     "Deny",
     "RequestChanges",
+    "Retry",
     "StepChanges",
     "ToolCallChanges",
     "ToolResultChanges",
@@ -82,6 +83,17 @@ class RequestChanges:
 
     prompt: Prompt | Unset = UNSET
     response: CachedResponse | Unset = UNSET
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """A failed model call may be made again: the step begins anew, with the conversation as the handler leaves it.
+
+    Args:
+        delay: Seconds to wait before.
+    """
+
+    delay: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from typing import Any, ClassVar
 
 from interlock.messages import Chunk, FinishReason, Message, MessageList, PromptMessage, Source, ToolCall, Usage
 from interlock.models import LanguageModel, ModelRequest, ToolChoice
+from interlock.processors.changes import Retry
 from interlock.processors.hook_context import Content, HookContext
 from interlock.processors.progress import RunResult, StepResult
 from interlock.processors.seat import RunFacts
@@ -171,15 +172,21 @@ class LLMRequestContext(HookContext):
 class APIErrorContext(HookContext):
     """3b. ``process_api_error``: a model call failed: refused, not reachable, broken off.
 
-    May return: None.
+    May return: None, or :class:`Retry`: the step begins again, with the conversation as it is left here. Handlers are
+    asked in order, until one gives a ``Retry``.
 
     Args:
         error: What the call raised; mostly a ``ModelError`` with status and body.
         step_number, steps: As in ``process_input_step``.
+
+    Attributes:
+        retry: What a handler answered; the first answer counts.
     """
 
     phase: ClassVar[Phase] = Phase.API_ERROR
+    content: ClassVar[tuple[str, ...]] = ("retry",)
 
+    retry: Content[Retry | None] = Content()
     steps: Content[Sequence[StepResult]] = Content()
 
     def __init__(
@@ -193,8 +200,12 @@ class APIErrorContext(HookContext):
     ) -> None:
         super().__init__(messages, run=run)
         self.error = error
+        self.retry = None
         self.step_number = step_number
         self.steps = steps
+
+    def _merged_field(self, name: str, changed: Mapping[str, Any], prefer: str | None) -> Any:
+        return next(iter(changed.values()))  # the first in list order
 
 
 # 4. OutputStreamContext, ``process_output_stream``: every chunk. It has a file of its own: stream_context.py

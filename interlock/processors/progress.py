@@ -20,9 +20,10 @@ class StepResult:
         reasoning: The model's reasoning, likewise.
         tool_calls: What the model called.
         tool_results: What came of it, in the order of the calls.
-        finish_reason: Why the answer ended.
+        finish_reason: Why the answer ended; ``"retry"``: a processor did not accept it, and it was asked for again.
         usage: Tokens of this step's model call.
         provider_metadata: What the provider added.
+        reason: Why a processor did not accept it, where ``finish_reason == "retry"``.
     """
 
     step_number: int
@@ -33,6 +34,7 @@ class StepResult:
     finish_reason: FinishReason = "stop"
     usage: Usage = Usage()
     provider_metadata: Mapping[str, object] | None = None
+    reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

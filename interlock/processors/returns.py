@@ -25,11 +25,13 @@ from interlock.processors.changes import (
     Changes,
     Deny,
     RequestChanges,
+    Retry,
     StepChanges,
     ToolCallChanges,
     ToolResultChanges,
 )
 from interlock.processors.contexts import (
+    APIErrorContext,
     InputStepContext,
     LLMRequestContext,
     OutputStepContext,
@@ -52,7 +54,7 @@ _ALLOWED = {
     Phase.INPUT: _MESSAGES,
     Phase.INPUT_STEP: "None, ctx.message_list, a sequence of Message, Changes(…), or StepChanges(…)",
     Phase.LLM_REQUEST: "None, a prompt (a sequence of PromptMessage), or RequestChanges(…)",
-    Phase.API_ERROR: "None",
+    Phase.API_ERROR: "None, or Retry(delay=…)",
     Phase.OUTPUT_STREAM: "a chunk, a sequence of chunks, or None (drops the chunk)",
     Phase.LLM_RESPONSE: "None",
     Phase.OUTPUT_STEP: _MESSAGES,
@@ -80,6 +82,8 @@ def apply_return(ctx: HookContext, value: object) -> None:
             _apply_step_changes(ctx, value)
         case RequestChanges() if isinstance(ctx, LLMRequestContext):
             _apply_request_changes(ctx, value)
+        case Retry() if isinstance(ctx, APIErrorContext):
+            _apply_retry(ctx, value)
         case ToolCallChanges() if isinstance(ctx, ToolCallContext):
             ctx.args = value.args
         case Deny() if isinstance(ctx, ToolCallContext):
@@ -94,6 +98,17 @@ def apply_return(ctx: HookContext, value: object) -> None:
             _apply_sequence(ctx, cast("Sequence[object]", value))
         case _:
             raise _invalid(ctx, value)
+
+
+def _apply_retry(ctx: APIErrorContext, retry: Retry) -> None:
+    delay: object = retry.delay
+    if isinstance(delay, bool) or not isinstance(delay, int | float) or not 0 <= delay <= _LONGEST_DELAY:
+        raise _invalid(ctx, retry, "delay is a number of seconds from 0 up to a day")
+    if ctx.retry is None:
+        ctx.retry = retry
+
+
+_LONGEST_DELAY = 86_400.0
 
 
 def _json(ctx: HookContext, changes: ToolResultChanges) -> object:

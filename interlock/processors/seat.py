@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 from interlock.context import RequestContext
 from interlock.ids import new_id
 from interlock.tracing import warn
-from interlock.verdict import Latch, Phase, Tripwire, Violation
+from interlock.verdict import AbortSignal, Latch, Phase, Tripwire, Violation
 
 __all__ = ["RunFacts", "Seat"]
 
@@ -49,9 +49,14 @@ class Seat:
         run: The run.
         state: The processor's own dict for this run.
         on_violation: Called on every abort and warning; what it raises is logged and dropped.
+
+    Attributes:
+        warnings: What it has warned of.
+        not_checked: Why it did not look, where it has said so.
+        looked_at: What it says it has read: roles and part kinds.
     """
 
-    __slots__ = ("looked_at", "not_checked", "on_violation", "processor_id", "run", "state", "warnings")
+    __slots__ = ("_slot", "looked_at", "not_checked", "on_violation", "processor_id", "run", "state", "warnings")
 
     def __init__(
         self,
@@ -67,12 +72,17 @@ class Seat:
         self.warnings: list[Violation] = []
         self.not_checked: str | None = None
         self.looked_at: set[tuple[str, str]] = set()
+        self._slot = run.latch.slot
+
+    def renew(self) -> None:
+        """Go on with another attempt at what the run does: a verdict counts for that one from now on."""
+        self._slot = self.run.latch.slot
 
     def abort(self, tripwire: Tripwire, phase: Phase) -> NoReturn:
         """Record the tripwire, tell who listens, unwind."""
-        self.run.latch.trip(tripwire)
+        stands = self.run.latch.trip(tripwire, self._slot)
         self._tell(Violation(self.processor_id, phase, tripwire.reason, tripwire.metadata))
-        self.run.latch.abort(tripwire)
+        raise AbortSignal(stands)
 
     def warn(self, violation: Violation) -> None:
         """Record a warning and tell who listens."""

@@ -38,7 +38,9 @@ class Agent(SupportsStep[Asked, str]):
         input_processors: Processors and workflows that see what goes to the model.
         output_processors: Those that see what comes from it.
         error_processors: Those that see failed model calls.
-        max_steps: Model calls at most in one run.
+        max_processor_retries: How often steps are done again at most in one run. Default: not at all for verdicts with
+            ``retry=True``, ten times for failed model calls that a handler can recover from.
+        max_steps: Model calls at most in one run; steps that are done again do not count.
         model_settings: ``temperature``, ``max_tokens``, …
         description: For people.
 
@@ -69,6 +71,7 @@ class Agent(SupportsStep[Asked, str]):
         input_processors: ProcessorList = (),
         output_processors: ProcessorList = (),
         error_processors: ProcessorList = (),
+        max_processor_retries: int | None = None,
         max_steps: int = 5,
         model_settings: Mapping[str, Any] | None = None,
         description: str | None = None,
@@ -88,7 +91,8 @@ class Agent(SupportsStep[Asked, str]):
         self.model_settings = dict(model_settings or {})
         self.description = description
         self.max_steps = max_steps
-        check_options(self, {"max_steps": max_steps})
+        self.max_processor_retries = max_processor_retries
+        check_options(self, {"max_steps": max_steps, "max_processor_retries": max_processor_retries})
         self.processor_lists: Mapping[str, ProcessorList] = {
             "input": input_processors,
             "output": output_processors,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from io import StringIO
+from typing import Any, Final, Protocol
 
 from anyio.abc import TaskGroup
 
@@ -27,12 +28,16 @@ from interlock.messages import (
 from interlock.models import LanguageModel, ToolChoice
 from interlock.processors.progress import RunResult, StepResult
 from interlock.processors.seat import RunFacts
+from interlock.runtime.options import Release
 from interlock.runtime.points import Points
 from interlock.runtime.result import AgentResult, RunStatus
 from interlock.tools import Tool
 from interlock.verdict import AbortSignal
 
-__all__ = ["AgentRun", "CallSettings"]
+__all__ = ["FEEDBACK", "AgentRun", "CallSettings"]
+
+FEEDBACK: Final = "processor-retry-feedback"
+"""The tag of the system message that tells the model why its last answer was not accepted."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +47,8 @@ class CallSettings:
     Attributes:
         model, tools, tool_choice, active_tools, model_settings, provider_options: As in ``process_input_step``.
         max_steps: Model calls at most.
+        max_retries: How often steps are done again at most; None: not for verdicts, ten times for failed model calls.
+        release: When a client is given what it is to see.
     """
 
     model: LanguageModel
@@ -51,6 +58,16 @@ class CallSettings:
     model_settings: dict[str, Any]
     provider_options: dict[str, Any]
     max_steps: int
+    max_retries: int | None = None
+    release: Release = "chunk"
+
+
+class Answering(Protocol):
+    """A model's answer while it comes in."""
+
+    def step(self, number: int) -> StepResult:
+        """The step, as far as it has come."""
+        ...
 
 
 @dataclass
@@ -68,6 +85,11 @@ class AgentRun:
         status: How it ended; None while it runs.
         baseline: The untagged system messages as the input processors left them.
         waits: Whether it waits for the model or a tool right now: a verdict that comes from elsewhere interrupts that.
+        begun: Whether the input processors have been asked.
+        more_steps: Model calls besides ``max_steps``, because a processor asked for them.
+        answer: The model's answer in the step that is being taken; None before the model was asked.
+        open_step: The step that is being taken, as soon as its answer is complete.
+        before_answer: The conversation as the model was asked with it.
     """
 
     facts: RunFacts
@@ -82,13 +104,63 @@ class AgentRun:
     error: Exception | None = None
     baseline: Sequence[str] = ()
     waits: bool = False
-    _delivered: list[str] = field(default_factory=list[str])
+    begun: bool = False
+    more_steps: int = 0
+    answer: Answering | None = None
+    open_step: StepResult | None = None
+    before_answer: MessageList | None = None
+    _delivered: StringIO = field(default_factory=StringIO)
+    _held: list[Chunk] = field(default_factory=list[Chunk])
+    _held_step: int = 0
+    _step_accepted: bool = False
     _call_ids: dict[str, str] = field(default_factory=dict[str, str])
     _used_ids: set[str] = field(default_factory=set[str])
     _accepted: MessageList | None = None
 
     def __post_init__(self) -> None:
         self._before = self.messages.fork()
+
+    @property
+    def number(self) -> int:
+        """The number of the step that is taken next, or is being taken, from 0."""
+        return sum(step.finish_reason != "retry" for step in self.steps if step is not self.open_step)
+
+    def begin_attempt(self) -> None:
+        """The model is about to be asked, for a step or for the same step again."""
+        self.answer = self.open_step = self.before_answer = None
+        self._step_accepted = False
+        self._held_step = len(self._held)
+
+    def begin_again(self) -> None:
+        """The first step is done again: what the turn began with has not been accepted yet."""
+        self._accepted = None
+
+    def accept_step(self) -> None:
+        """Say that the answer of the step was accepted: what was held back until then may go, and its tools may run."""
+        self._step_accepted = True
+        self.messages.clear_system(FEEDBACK)
+
+    def holds(self, chunk: Chunk) -> bool:
+        """Whether a chunk is held back for now; then it is kept."""
+        release = self.settings.release
+        if release == "chunk" or (release == "step" and self._step_accepted):
+            return False
+        self._held.append(chunk)
+        return True
+
+    def let_go(self) -> Sequence[Chunk]:
+        """What was held back, which now goes to the client."""
+        held = self._held
+        if not held:
+            return ()
+        self._held = []
+        self._held_step = 0
+        return held
+
+    def drop_held(self, *, texts_only: bool = False) -> None:
+        """Forget what is held back of the newest step, because it was not accepted."""
+        kept = [c for c in self._held[self._held_step :] if texts_only and type(c) is not TextDelta]
+        self._held[self._held_step :] = kept
 
     def with_own_id(self, chunk: Chunk) -> Chunk:
         """A tool call under an id of its own, where the model has used its id before; and its result under the same."""
@@ -123,7 +195,7 @@ class AgentRun:
     def delivered(self, chunk: Chunk) -> None:
         """Note a chunk that goes to the client."""
         if type(chunk) is TextDelta:
-            self._delivered.append(chunk.text)
+            self._delivered.write(chunk.text)
 
     def commit_parts(self, parts: Sequence[Part]) -> None:
         """Take an accepted step's parts into the answer."""
@@ -147,6 +219,7 @@ class AgentRun:
         else:
             accepted = self._accepted
         self.messages.adopt(accepted)
+        self.messages.clear_system(FEEDBACK)
         if self.facts.latch.tripwire is None:
             return
         for message in list(self.messages.response):
@@ -195,7 +268,7 @@ class AgentRun:
     def result(self) -> AgentResult:
         """The result. What was not delivered to a client is not in the text of a run that did not end well."""
         status = self.status or "canceled"
-        text = self.text if status == "success" else "".join(self._delivered)
+        text = self.text if status == "success" else self._delivered.getvalue()
         return AgentResult(
             self.facts.run_id,
             status,

@@ -31,6 +31,12 @@ def check_options(agent: Agent, options: Mapping[str, Any]) -> None:
     steps = options.get("max_steps", 1)
     if not isinstance(steps, int) or isinstance(steps, bool) or steps < 1:
         faults.append(f"max_steps must be a whole number from 1, not {steps!r}")
+    retries = options.get("max_processor_retries")
+    if retries is not None and (not isinstance(retries, int) or isinstance(retries, bool) or retries < 0):
+        faults.append(f"max_processor_retries must be a whole number from 0, not {retries!r}")
+    release = options.get("release", "chunk")
+    if release not in ("chunk", "step", "run"):
+        faults.append(f'release must be "chunk", "step" or "run", not {release!r}')
     prepare = options.get("prepare_step")
     if prepare is not None and not callable(prepare):
         faults.append(f"prepare_step must be a function of InputStepContext, not {prepare!r}")

@@ -60,6 +60,8 @@ class ChunkPath:
     def begin_step(self, step_number: int, messages: MessageList) -> None:
         """A new model call begins: hooks see its text and parts only."""
         self._so_far = StreamSoFar(step_number)
+        for hook in self._hooks:
+            hook.renew()
         for context in self._contexts:
             context.so_far = self._so_far
             context.message_list = messages.fork()

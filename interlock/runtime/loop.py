@@ -8,6 +8,7 @@ from contextlib import aclosing
 from interlock.messages import Chunk, ErrorChunk, Finish, Start, TripwireChunk
 from interlock.processors.contexts import InputContext, OutputResultContext
 from interlock.runtime.agent_run import AgentRun
+from interlock.runtime.repeating import reject, repeats
 from interlock.runtime.turn import take_step
 from interlock.verdict import AbortSignal, Phase, Tripwire
 
@@ -18,24 +19,33 @@ async def run_loop(run: AgentRun) -> AsyncGenerator[Chunk, None]:
     """Run an agent to its end, yielding what the client is given.
 
     It is pulled: nothing happens between one chunk and the reader's wish for the next. It ends with ``finish``, or with
-    exactly one ``tripwire`` or ``error`` chunk; the run says how.
+    exactly one ``tripwire`` or ``error`` chunk; the run says how. A run that has been begun already goes on where it
+    stands: with its next step.
     """
-    yield Start(run.facts.run_id, run.message_id)
+    if not run.begun:
+        yield Start(run.facts.run_id, run.message_id)
     last: Finish | TripwireChunk | ErrorChunk
     left = False
     try:
-        await _input(run)
+        if not run.begun:
+            run.begun = True
+            await _input(run)
         while True:
             async with aclosing(take_step(run)) as chunks:
                 async for chunk in chunks:
+                    if run.holds(chunk):
+                        continue
                     try:
+                        for held in run.let_go():
+                            yield held
                         yield chunk
                     except GeneratorExit:
                         left = True
                         raise
-            if not _goes_on(run):
+            if _goes_on(run):
+                continue
+            if await _accepted(run):
                 break
-        await _output_result(run)
         run.look_at_latch()
     except (AbortSignal, Exception) as error:
         last = _ended_early(run, error)
@@ -44,6 +54,8 @@ async def run_loop(run: AgentRun) -> AsyncGenerator[Chunk, None]:
     else:
         run.end("success")
         last = Finish(run.finish_reason, run.usage)
+        for held in run.let_go():
+            yield held
     yield last
 
 
@@ -82,12 +94,21 @@ def _goes_on(run: AgentRun) -> bool:
     run.finish_reason = step.finish_reason
     if not step.tool_results:
         return False
-    if len(run.steps) < run.settings.max_steps:
+    if run.number < run.settings.max_steps + run.more_steps:
         return True
     run.finish_reason = "max-steps"
     return False
 
 
-async def _output_result(run: AgentRun) -> None:
-    if run.points.acts(Phase.OUTPUT_RESULT):
+async def _accepted(run: AgentRun) -> bool:
+    """``output_result``; False where a processor asks for one more step there."""
+    if not run.points.acts(Phase.OUTPUT_RESULT):
+        return True
+    try:
         await run.points.run(OutputResultContext(run.messages, result=run.so_far(), run=run.facts))
+    except AbortSignal:
+        if not repeats(run):
+            raise
+        reject(run)
+        return False
+    return True

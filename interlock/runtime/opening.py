@@ -56,6 +56,8 @@ async def open_run(agent: Agent, asked: Conversation, options: CallOptions, grou
         model_settings={**agent.model_settings, **options.get("model_settings", {})},
         provider_options=dict(options.get("provider_options", {})),
         max_steps=options.get("max_steps", agent.max_steps),
+        max_retries=options.get("max_processor_retries", agent.max_processor_retries),
+        release=options.get("release", "chunk"),
     )
     last = None if prepare is None else _PrepareStep(prepare)
     return AgentRun(facts, settings, messages, Points(lists, facts, messages, last_in_input_step=last), group)

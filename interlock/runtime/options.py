@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, TypedDict
+from typing import Any, Literal, TypedDict
 
 from interlock.context import RequestContext
 from interlock.messages import Message, MessageList
@@ -13,7 +13,7 @@ from interlock.processors.compose import ProcessorLike
 from interlock.processors.contexts import InputStepContext
 from interlock.tools import Tool
 
-__all__ = ["CallOptions", "Conversation", "PrepareStep", "ProcessorList"]
+__all__ = ["CallOptions", "Conversation", "PrepareStep", "ProcessorList", "Release"]
 
 Conversation = str | Message | MessageList | Sequence[Message | Mapping[str, Any]]
 """What an agent is asked: a text, a message, a conversation, messages, or messages in OpenAI's form."""
@@ -27,6 +27,10 @@ ProcessorList = (
 
 PrepareStep = Callable[[InputStepContext], StepChanges | Awaitable[StepChanges | None] | None]
 """Runs last in ``input_step``, as one more processor."""
+
+
+Release = Literal["chunk", "step", "run"]
+"""When a client is given what it is to see: at once, when the step was accepted, or when the run was."""
 
 
 class CallOptions(TypedDict, total=False):
@@ -43,6 +47,10 @@ class CallOptions(TypedDict, total=False):
         tool_choice: ``"auto"``, ``"none"``, ``"required"``, or a tool's name.
         active_tools: Names of the tools that are offered.
         provider_options: For one provider alone, by its name.
+        max_processor_retries: How often steps are done again at most in one run, for verdicts with ``retry=True`` and
+            for failed model calls together.
+        release: ``"chunk"``: a client is given chunks as they pass the guards; ``"step"``: when their step was
+            accepted; ``"run"``: when the whole run was.
     """
 
     request_context: RequestContext | Mapping[str, object]
@@ -57,3 +65,5 @@ class CallOptions(TypedDict, total=False):
     tool_choice: ToolChoice
     active_tools: Sequence[str]
     provider_options: Mapping[str, Any]
+    max_processor_retries: int
+    release: Release

@@ -11,7 +11,7 @@ import anyio
 from anyio.abc import TaskGroup
 
 from interlock.errors import InterlockError
-from interlock.messages import Chunk
+from interlock.messages import Chunk, StepFinish
 from interlock.runtime.result import AgentResult
 from interlock.runtime.watchdog import Watchdog, watchdog
 
@@ -108,6 +108,13 @@ class AgentStream:
         if chunk is not None:
             return chunk
         if not self._ended:  # the scope was cancelled: by a tripwire whose hook went on, or by cancel()
+            from interlock.runtime.loop import run_loop
+            from interlock.runtime.repeating import reject, repeats
+
+            if repeats(run) and not self._is_canceled():
+                reject(run)
+                self._chunks = run_loop(run)
+                return StepFinish("retry") if run.settings.release == "chunk" else await self._next()
             self._ended = True
             tripwire = run.facts.latch.tripwire
             if tripwire is not None:
@@ -134,6 +141,9 @@ class AgentStream:
             self._reader_left = anyio.Event()
             self.cancel()
             await self._reader_left.wait()
+
+    def _is_canceled(self) -> bool:
+        return self._canceled
 
     def _opened(self) -> AgentRun:
         if self._run is None:

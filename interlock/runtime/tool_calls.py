@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import traceback
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 
 import anyio
 
@@ -14,26 +14,29 @@ from interlock.processors.contexts import ToolCallContext, ToolResultContext
 from interlock.processors.progress import StepResult
 from interlock.runtime.agent_run import AgentRun
 from interlock.runtime.cancellation import interrupts
+from interlock.runtime.repeating import spend_retry
 from interlock.tools import Tool, ToolContext
 from interlock.tracing import warn
-from interlock.verdict import Latch, Phase
+from interlock.verdict import AbortSignal, Latch, Phase
 
-__all__ = ["call_tools", "looked_at_result"]
+__all__ = ["Call", "call_tools", "keep_emitted", "looked_at_calls", "looked_at_result"]
 
 
-class _Call:
+class Call:
     """One call while it runs.
 
     Attributes:
         chunk: The call, with the arguments as the hooks left them.
         tool: The tool; None where there is none of that name.
+        known: The names of the tools that were offered.
         result: What it returned.
         error: What the model is told instead; None where the tool returned.
     """
 
-    def __init__(self, chunk: ToolCall, tool: Tool | None) -> None:
+    def __init__(self, chunk: ToolCall, tools: Mapping[str, Tool]) -> None:
         self.chunk = chunk
-        self.tool = tool
+        self.tool = tools.get(chunk.tool_name)
+        self.known = tuple(tools)
         self.result: object = None
         self.error: str | None = None
         self.ended = anyio.Event()
@@ -63,7 +66,23 @@ class _Call:
             self.ended.set()
 
 
-async def call_tools(run: AgentRun, step: StepResult, tools: Sequence[Tool]) -> AsyncGenerator[Chunk, None]:
+async def looked_at_calls(run: AgentRun, step: StepResult, tools: Sequence[Tool]) -> list[Call]:
+    """The calls of a step that are to run, as the processors leave them.
+
+    Args:
+        run: The run.
+        step: The step that made the calls.
+        tools: What the model was offered.
+    """
+    by_name = {tool.name: tool for tool in tools}
+    calls = [Call(c, by_name) for c in step.tool_calls if not c.provider_executed]
+    for call in _held(run, calls):
+        await _look_at_call(run, call, step.step_number)
+    run.look_at_latch()
+    return _held(run, calls)
+
+
+async def call_tools(run: AgentRun, step: StepResult, calls: Sequence[Call]) -> AsyncGenerator[Chunk, None]:
     """Run the calls of a step, yielding their chunks in the order of the calls.
 
     A result is looked at as soon as the calls before it have been; the tools behind it go on running meanwhile.
@@ -71,17 +90,12 @@ async def call_tools(run: AgentRun, step: StepResult, tools: Sequence[Tool]) -> 
     Args:
         run: The run.
         step: The step that made the calls; its ``tool_results`` are filled.
-        tools: What the model was offered.
+        calls: What is to run.
     """
-    by_name = {tool.name: tool for tool in tools}
-    calls = [_Call(c, by_name.get(c.tool_name)) for c in step.tool_calls if not c.provider_executed]
-    for call in _held(run, calls):
-        await _look_at_call(run, call, step.step_number)
-    calls = _held(run, calls)
     run.look_at_latch()
     try:
         for call in calls:
-            _start(run, call, list(by_name), step.step_number)
+            _start(run, call, step.step_number)
         for call in calls:
             run.waits = True
             try:
@@ -95,7 +109,7 @@ async def call_tools(run: AgentRun, step: StepResult, tools: Sequence[Tool]) -> 
         await _stop(calls)
 
 
-def _held(run: AgentRun, calls: Sequence[_Call]) -> list[_Call]:
+def _held(run: AgentRun, calls: Sequence[Call]) -> list[Call]:
     """The calls that are still in the answer: one that a processor took out of the conversation does not run."""
     answer = run.messages.get(run.message_id) if calls else None
     if answer is None:
@@ -115,8 +129,11 @@ def keep_emitted(run: AgentRun, step: StepResult, came: Chunk, emitted: Chunk) -
     step.tool_results = [emitted if kept is came else kept for kept in step.tool_results]
 
 
-async def looked_at_result(run: AgentRun, chunk: ToolResult, step_number: int) -> ToolResult:
-    """A tool's result as the processors leave it, before anybody sees it."""
+async def looked_at_result(run: AgentRun, chunk: ToolResult, step_number: int) -> ToolResult | ToolError:
+    """A tool's result as the processors leave it, before anybody sees it.
+
+    Where one of them has the model asked again instead, the reason stands as the tool's error in the result's place.
+    """
     if not run.points.acts(Phase.TOOL_RESULT):
         return chunk
     context = ToolResultContext(
@@ -130,11 +147,18 @@ async def looked_at_result(run: AgentRun, chunk: ToolResult, step_number: int) -
         steps=run.steps,
         run=run.facts,
     )
-    context = await run.points.run(context, step_number=step_number)
+    try:
+        context = await run.points.run(context, step_number=step_number)
+    except AbortSignal:
+        tripwire = spend_retry(run)
+        if tripwire is None:
+            raise
+        run.more_steps += 1
+        return ToolError(chunk.tool_call_id, chunk.tool_name, chunk.args, tripwire.reason, chunk.provider_executed)
     return chunk if context.result is chunk.result else chunk.replace(result=context.result)
 
 
-async def _look_at_call(run: AgentRun, call: _Call, step_number: int) -> None:
+async def _look_at_call(run: AgentRun, call: Call, step_number: int) -> None:
     if not run.points.acts(Phase.TOOL_CALL):
         return
     chunk = call.chunk
@@ -154,11 +178,11 @@ async def _look_at_call(run: AgentRun, call: _Call, step_number: int) -> None:
     call.error = context.denied
 
 
-def _start(run: AgentRun, call: _Call, known: Sequence[str], step_number: int) -> None:
+def _start(run: AgentRun, call: Call, step_number: int) -> None:
     """Start a call; one that was denied, or that names no tool, has ended with an error."""
     chunk, tool = call.chunk, call.tool
     if call.error is None and tool is None:
-        names = ", ".join(map(repr, known)) or "none"
+        names = ", ".join(map(repr, call.known)) or "none"
         call.error = f"there is no tool {chunk.tool_name!r}; the tools are: {names}"
     if call.error is not None or tool is None:
         call.ended.set()
@@ -170,12 +194,15 @@ def _start(run: AgentRun, call: _Call, known: Sequence[str], step_number: int) -
     run.group.start_soon(call.run, tool, context, run.facts.latch)
 
 
-async def _ended(run: AgentRun, call: _Call, step_number: int) -> ToolResult | ToolError:
+async def _ended(run: AgentRun, call: Call, step_number: int) -> ToolResult | ToolError:
     """The chunk of a call that has ended, its outcome taken into the conversation."""
     chunk = call.chunk
     if call.error is None:
         came = ToolResult(chunk.tool_call_id, chunk.tool_name, chunk.args, call.result)
         result = await looked_at_result(run, came, step_number)
+        if isinstance(result, ToolError):
+            run.messages.update_tool_invocation(chunk.tool_call_id, error=result.error)
+            return result
         shown = _shown_to_model(call, result.result)
         if call.error is None:
             run.messages.update_tool_invocation(chunk.tool_call_id, result=result.result, model_output=shown)
@@ -192,7 +219,7 @@ def _place(error: BaseException) -> str:
     return f"{last.filename}:{last.lineno}"
 
 
-def _shown_to_model(call: _Call, result: object) -> object:
+def _shown_to_model(call: Call, result: object) -> object:
     """The tool's own form of the final result; where making it fails, that is the call's error."""
     assert call.tool is not None
     try:
@@ -202,7 +229,7 @@ def _shown_to_model(call: _Call, result: object) -> object:
         return None
 
 
-async def _stop(calls: Sequence[_Call]) -> None:
+async def _stop(calls: Sequence[Call]) -> None:
     """Cancel what still runs and wait until it has ended."""
     running = [call for call in calls if call.started and not call.ended.is_set()]
     for call in running:

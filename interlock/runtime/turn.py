@@ -10,7 +10,6 @@ from interlock.errors import InterlockError
 from interlock.messages import Chunk, StepFinish, StepStart, ToolResult
 from interlock.models import LanguageModel, ModelRequest, ToolSpec
 from interlock.processors.contexts import (
-    APIErrorContext,
     InputStepContext,
     LLMRequestContext,
     LLMResponseContext,
@@ -21,10 +20,11 @@ from interlock.runtime.agent_run import AgentRun
 from interlock.runtime.assembly import Assembly
 from interlock.runtime.chunk_chain import Flow, as_tuple
 from interlock.runtime.model_call import ModelFailed, model_chunks
+from interlock.runtime.repeating import recover, reject, repeats
 from interlock.runtime.strand import is_awaitable
-from interlock.runtime.tool_calls import call_tools, keep_emitted, looked_at_result
+from interlock.runtime.tool_calls import call_tools, keep_emitted, looked_at_calls, looked_at_result
 from interlock.tools import Tool
-from interlock.verdict import Phase
+from interlock.verdict import AbortSignal, Phase
 
 __all__ = ["passed", "take_step"]
 
@@ -40,17 +40,54 @@ class _Answer:
         self.chunks: list[Chunk] = []
         self.assembly = Assembly()
 
+    def step(self, number: int) -> StepResult:
+        """The step, as far as it has come."""
+        finish = self.assembly.finish or StepFinish()
+        return StepResult(
+            number,
+            self.assembly.text,
+            self.assembly.reasoning,
+            list(self.assembly.tool_calls),
+            finish_reason=finish.finish_reason,
+            usage=finish.usage,
+            provider_metadata=finish.provider_metadata,
+        )
+
 
 async def take_step(run: AgentRun) -> AsyncGenerator[Chunk, None]:
-    """Take one step, yielding what the client is given.
+    """Take one step, yielding what the client is given; again and again, until its answer is accepted.
 
     Raises:
         AbortSignal: Something tripped. The model's connection is closed and the tools have ended by then.
-        Exception: A hook failed, or the model did and nobody stopped the run for it.
+        Exception: A hook failed, or the model did and nobody recovers from that or stopped the run for it.
     """
-    number = len(run.steps)
+    while True:
+        run.begin_attempt()
+        try:
+            async with aclosing(_attempt(run)) as chunks:
+                async for chunk in chunks:
+                    yield chunk
+        except ModelFailed as failure:
+            await recover(run, failure.error)
+        except AbortSignal:
+            if not repeats(run):
+                raise
+            reject(run)
+        else:
+            break
+        if run.settings.release == "chunk":
+            yield StepFinish("retry")
+    run.open_step = None
+    run.accept()
+
+
+async def _attempt(run: AgentRun) -> AsyncGenerator[Chunk, None]:
+    """One attempt at a step: the model's answer, and the tools it calls."""
+    number = run.number
     _restore_system_messages(run)
     answer = await _prepared(run, number)
+    run.answer = answer
+    run.before_answer = run.messages.fork()
     if number == 0:
         run.accept()
     path = run.points.chunk_path
@@ -58,30 +95,42 @@ async def take_step(run: AgentRun) -> AsyncGenerator[Chunk, None]:
         path.begin_step(number, run.messages)
     for chunk in await passed(run, StepStart(number)):
         yield chunk
-    keeps_chunks = run.points.acts(Phase.LLM_RESPONSE)
-    run.look_at_latch()
-    try:
-        async with aclosing(model_chunks(run, answer.model, answer.request, answer.cached)) as incoming:
-            async for given in incoming:
-                came = run.with_own_id(given)
-                looked = await looked_at_result(run, came, number) if isinstance(came, ToolResult) else came
-                for chunk in await passed(run, looked):
-                    answer.assembly.add(chunk)
-                    if keeps_chunks:
-                        answer.chunks.append(chunk)
-                    yield chunk
-    except ModelFailed as failure:
-        await _api_error(run, failure.error, number)
-        raise failure.error from None
-    step = _finished(run, answer, number)
+    ends: list[Chunk] = []
+    async with aclosing(_answered(run, answer, number)) as incoming:
+        async for chunk in incoming:
+            if type(chunk) is StepFinish:
+                ends.append(chunk)  # the client is told that the answer has ended when it is known how
+            else:
+                yield chunk
+    step = run.open_step = answer.step(number)
+    run.steps.append(step)
+    run.commit_parts(answer.assembly.parts())
     await _after_answer(run, answer, step)
-    async with aclosing(call_tools(run, step, answer.tools)) as results:
+    calls = await looked_at_calls(run, step, answer.tools)
+    run.accept_step()
+    for chunk in ends:
+        yield chunk
+    async with aclosing(call_tools(run, step, calls)) as results:
         async for result in results:
             for chunk in await passed(run, result):
                 if chunk is not result:
                     keep_emitted(run, step, result, chunk)
                 yield chunk
-    run.accept()
+
+
+async def _answered(run: AgentRun, answer: _Answer, number: int) -> AsyncGenerator[Chunk, None]:
+    """The model's answer, as the guards let it pass."""
+    keeps_chunks = run.points.acts(Phase.LLM_RESPONSE)
+    run.look_at_latch()
+    async with aclosing(model_chunks(run, answer.model, answer.request, answer.cached)) as incoming:
+        async for given in incoming:
+            came = run.with_own_id(given)
+            looked = await looked_at_result(run, came, number) if isinstance(came, ToolResult) else came
+            for chunk in await passed(run, looked):
+                answer.assembly.add(chunk)
+                if keeps_chunks:
+                    answer.chunks.append(chunk)
+                yield chunk
 
 
 async def passed(run: AgentRun, chunk: Chunk) -> tuple[Chunk, ...]:
@@ -163,29 +212,6 @@ def _check_choice(choice: str, tools: Sequence[Tool]) -> None:
             f"tool_choice is {choice!r}: 'auto', 'none', 'required', or the name of a tool that is offered "
             f"({', '.join(map(repr, names)) or 'none is'})"
         )
-
-
-async def _api_error(run: AgentRun, error: Exception, number: int) -> None:
-    if run.points.acts(Phase.API_ERROR):
-        context = APIErrorContext(run.messages, error=error, step_number=number, steps=run.steps, run=run.facts)
-        await run.points.run(context, step_number=number)
-
-
-def _finished(run: AgentRun, answer: _Answer, number: int) -> StepResult:
-    """The step, its parts taken into the conversation."""
-    finish = answer.assembly.finish or StepFinish()
-    step = StepResult(
-        number,
-        answer.assembly.text,
-        answer.assembly.reasoning,
-        list(answer.assembly.tool_calls),
-        finish_reason=finish.finish_reason,
-        usage=finish.usage,
-        provider_metadata=finish.provider_metadata,
-    )
-    run.steps.append(step)
-    run.commit_parts(answer.assembly.parts())
-    return step
 
 
 async def _after_answer(run: AgentRun, answer: _Answer, step: StepResult) -> None:

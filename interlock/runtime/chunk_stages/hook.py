@@ -83,6 +83,10 @@ class HookStage:
         self.changes = 0
         self.extra_runs = 0
 
+    def renew(self) -> None:
+        """A new step begins, or the same one again."""
+        self._seat.renew()
+
     def row(self) -> tuple[Callable[[Any], object], Any]:
         """The hook, and its context."""
         return self.call, self.target

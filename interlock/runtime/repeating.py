@@ -1,0 +1,117 @@
+"""Doing a step again: because a processor did not accept it, or because the model call failed and one knows better."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import anyio
+
+from interlock.messages import StepStartPart, TextPart
+from interlock.processors.contexts import APIErrorContext
+from interlock.processors.progress import StepResult
+from interlock.runtime.agent_run import FEEDBACK, AgentRun
+from interlock.verdict import Phase, Tripwire
+
+__all__ = ["ERROR_RETRIES", "recover", "reject", "repeats", "spend_retry"]
+
+ERROR_RETRIES: Final = 10
+"""How often a run recovers from failed model calls where ``max_processor_retries`` says nothing."""
+
+_HONOURED: Final = frozenset(Phase) - {Phase.INPUT, Phase.API_ERROR, Phase.TOOL_RESULT}
+"""Where ``abort(retry=True)`` has the step done again. Before the loop there is none; a failed call is tried again by
+``Retry``; a tool does not run twice, so of its result the model is told only why it was not accepted."""
+
+
+def repeats(run: AgentRun) -> bool:
+    """Whether the verdict that stands asks for the step again, where that can be had and the budget is not used up."""
+    tripwire = run.facts.latch.tripwire
+    return tripwire is not None and tripwire.phase in _HONOURED and _has_budget(run, tripwire)
+
+
+def spend_retry(run: AgentRun) -> Tripwire | None:
+    """Take the verdict that stands back, where it asks for another try and the budget is not used up.
+
+    Returns:
+        The verdict; None where it stands.
+    """
+    tripwire = run.facts.latch.tripwire
+    if tripwire is None or not _has_budget(run, tripwire):
+        return None
+    run.facts.retry_count += 1
+    run.facts.latch.renew()
+    return tripwire
+
+
+def _has_budget(run: AgentRun, tripwire: Tripwire) -> bool:
+    return tripwire.retry and run.facts.retry_count < (run.settings.max_retries or 0)
+
+
+def reject(run: AgentRun) -> None:
+    """Take the newest step back, and have the model told why: what it said leaves the conversation.
+
+    The step stays in the run's steps, with the finish reason ``"retry"``. A step whose tools have run keeps their pairs
+    where only the final result was not accepted: the model is asked once more then.
+    """
+    tripwire = spend_retry(run)
+    assert tripwire is not None  # whoever calls has asked repeats()
+    if tripwire.phase is Phase.OUTPUT_RESULT and run.steps[-1].tool_results:
+        run.more_steps += 1
+        run.drop_held(texts_only=True)
+        _take_texts_back(run)
+    else:
+        run.drop_held()
+        _take_step_back(run, tripwire)
+    run.messages.clear_system(FEEDBACK)
+    run.messages.add_system(f"Your last answer was not accepted: {tripwire.reason}. Answer again.", tag=FEEDBACK)
+
+
+def _take_step_back(run: AgentRun, tripwire: Tripwire) -> None:
+    number = run.number
+    if run.before_answer is not None:
+        run.messages.adopt(run.before_answer)
+    if run.open_step is None:
+        answer = run.answer
+        run.open_step = StepResult(number) if answer is None else answer.step(number)
+        run.steps.append(run.open_step)
+    step = run.open_step
+    step.finish_reason = "retry"
+    step.reason = tripwire.reason
+    if run.number == 0:
+        run.begin_again()
+
+
+def _take_texts_back(run: AgentRun) -> None:
+    """Take what the newest step said out of the answer; its tool calls have run and stay."""
+    known = run.messages.get(run.message_id)
+    if known is None:
+        return
+    parts = known.parts
+    begins = max((n for n, part in enumerate(parts) if isinstance(part, StepStartPart)), default=-1) + 1
+    parts[begins:] = [part for part in parts[begins:] if not isinstance(part, TextPart)]
+
+
+async def recover(run: AgentRun, error: Exception) -> None:
+    """Ask what handles failed model calls, and wait as long as it says before the step is done again.
+
+    Raises:
+        Exception: The error itself: nobody can handle it, or the budget is used up.
+        AbortSignal: A handler stopped the run.
+    """
+    if not run.points.acts(Phase.API_ERROR):
+        raise error
+    number = run.number
+    context = APIErrorContext(run.messages, error=error, step_number=number, steps=run.steps, run=run.facts)
+    context = await run.points.run(context, step_number=number)
+    retry = context.retry
+    limit = run.settings.max_retries if run.settings.max_retries is not None else ERROR_RETRIES
+    if retry is None or run.facts.retry_count >= limit:
+        raise error
+    run.facts.retry_count += 1
+    run.drop_held()
+    if retry.delay > 0:
+        run.waits = True
+        try:
+            await anyio.sleep(retry.delay)
+        finally:
+            run.waits = False
+    run.look_at_latch()
