@@ -60,7 +60,8 @@ class SystemMessages:
                 self.table.replace(message.filed("context", tag))
             given.append(message if message.id in old else by_text.pop(message.text, message))
         arrange(self.table, old.keys(), [message.filed("context", tag) for message in given])
-        self._use(tag)
+        if messages:
+            self._use(tag)
 
     def tagged(self, tag: str | None) -> list[Message]:
         """The messages under a tag, to be changed at will."""

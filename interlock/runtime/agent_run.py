@@ -138,7 +138,7 @@ class AgentRun:
     def accept_step(self) -> None:
         """Say that the answer of the step was accepted: what was held back until then may go, and its tools may run."""
         self._step_accepted = True
-        self.messages.clear_system(FEEDBACK)
+        self._clear_feedback()
 
     def holds(self, chunk: Chunk) -> bool:
         """Whether a chunk is held back for now; then it is kept."""
@@ -219,7 +219,7 @@ class AgentRun:
         else:
             accepted = self._accepted
         self.messages.adopt(accepted)
-        self.messages.clear_system(FEEDBACK)
+        self._clear_feedback()
         if self.facts.latch.tripwire is None:
             return
         for message in list(self.messages.response):
@@ -228,6 +228,10 @@ class AgentRun:
                 message.parts = pairs
             else:
                 self.messages.remove(message.id)
+
+    def _clear_feedback(self) -> None:
+        if self.facts.retry_count:
+            self.messages.clear_system(FEEDBACK)
 
     def step_text(self) -> str:
         """The newest step's text as it now stands in the conversation."""

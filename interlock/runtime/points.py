@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 from interlock.errors import InvalidProcessorReturn
 from interlock.messages import MessageList
 from interlock.processors.base import Processor
+from interlock.processors.contexts import APIErrorContext
 from interlock.processors.hook_context import HookContext
 from interlock.processors.returns import allowed_in
 from interlock.processors.seat import RunFacts
@@ -96,7 +97,7 @@ class Points:
         strand = Strand(ops, flowing, execution, execution.scope(flowing))
         self._current = execution
         try:
-            await drive(strand)
+            await (_until_answered(strand) if phase is Phase.API_ERROR else drive(strand))
             final = _checked(strand.value, phase)
         except BaseException as error:
             execution.checks.stopped(hooks_in(ops), why_stopped(execution.latch.tripwire, error))
@@ -134,6 +135,19 @@ class Points:
 
     def _execution(self, phase: Phase, step_number: int | None = None) -> Execution:
         return Execution(self.facts, phase, states=self._states, checks=PointChecks(step_number))
+
+
+async def _until_answered(strand: Strand) -> None:
+    """Ask handlers one after the other, until one has answered."""
+    ops = strand.ops
+    for number, op in enumerate(ops, 1):
+        strand.ops, strand.index = (op,), 0
+        await drive(strand)
+        if isinstance(strand.value, APIErrorContext) and strand.value.retry is not None:
+            hooks = list(hooks_in((op,)))
+            who = repr(hooks[0].processor.id if len(hooks) == 1 else op.step_id)
+            strand.execution.checks.stopped(hooks_in(ops[number:]), f"{who} has answered")
+            break
 
 
 def _as_operations(processor: Processor) -> tuple[Operation, ...]:

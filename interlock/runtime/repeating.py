@@ -66,14 +66,12 @@ def reject(run: AgentRun) -> None:
 
 
 def _take_step_back(run: AgentRun, tripwire: Tripwire) -> None:
-    number = run.number
     if run.before_answer is not None:
         run.messages.adopt(run.before_answer)
-    if run.open_step is None:
-        answer = run.answer
-        run.open_step = StepResult(number) if answer is None else answer.step(number)
-        run.steps.append(run.open_step)
-    step = run.open_step
+    step = run.steps[-1] if tripwire.phase is Phase.OUTPUT_RESULT else run.open_step
+    if step is None:
+        step = StepResult(run.number) if run.answer is None else run.answer.step(run.number)
+        run.steps.append(step)
     step.finish_reason = "retry"
     step.reason = tripwire.reason
     if run.number == 0:

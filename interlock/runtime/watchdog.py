@@ -84,5 +84,5 @@ class ScopeWatchdog:
         self._soon(self._look)
 
     def _look(self) -> None:
-        if self._is_waiting():
+        if self._latch.stopped and self._is_waiting():  # a verdict may have been taken back since
             self._scope.cancel()

@@ -56,7 +56,7 @@ class TaskWatchdog:
         self._loop.call_soon_threadsafe(self._look)
 
     def _look(self) -> None:
-        if self._inside and self._is_waiting():
+        if self._inside and self._latch.stopped and self._is_waiting():  # a verdict may have been taken back since
             self._strike()
 
     def _strike(self) -> None:

@@ -152,6 +152,7 @@ NAMES: dict[str, tuple[str, ...]] = {
         "ProcessorStepSchema",
         "PromptInjectionDetector",
         "RequestChanges",
+        "Retry",
         "RunResult",
         "Scope",
         "StepChanges",
