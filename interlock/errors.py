@@ -323,6 +323,11 @@ class JournalConflict(StorageError):
         )
 
 
+def may_pass(status: int) -> bool:
+    """Whether what an HTTP status tells of may have passed later: time-outs, conflicts, limits, faults of the server."""
+    return status in (408, 409, 425, 429) or status >= 500
+
+
 class ModelError(InterlockError):
     """A model call that failed.
 
@@ -332,6 +337,7 @@ class ModelError(InterlockError):
         status: The HTTP status, where there was an answer.
         body: The answer's body, as text.
         retryable: Whether the same call may succeed later; None: judged by the status (408, 409, 425, 429 and 5xx may).
+        retry_after: Seconds after which the provider wants to be asked again, where it says so.
     """
 
     def __init__(
@@ -342,13 +348,15 @@ class ModelError(InterlockError):
         status: int | None = None,
         body: str | None = None,
         retryable: bool | None = None,
+        retry_after: float | None = None,
     ) -> None:
         self.message = message
+        self.retry_after = retry_after
         self.provider = provider
         self.status = status
         self.body = body
         if retryable is None:
-            retryable = status is not None and (status in (408, 409, 425, 429) or status >= 500)
+            retryable = status is not None and may_pass(status)
         self.retryable = retryable
         where = " ".join(x for x in (provider, f"(status {status})" if status is not None else None) if x)
         super().__init__(f"{where}: {message}" if where else message)

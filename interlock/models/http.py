@@ -6,8 +6,11 @@ Providers import this module when a model is built, not before: httpx costs some
 from __future__ import annotations
 
 import json
+import random
 from collections.abc import AsyncGenerator, AsyncIterator, Generator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from functools import cache
 from ssl import SSLContext
 from typing import Final, NamedTuple
@@ -16,7 +19,7 @@ import anyio
 import httpx
 import httpx_sse
 
-from interlock.errors import ModelError
+from interlock.errors import ModelError, may_pass
 from interlock.messages.parts import JSONValue
 
 __all__ = ["HTTPAnswer", "HTTPCaller", "ServerSentEvent"]
@@ -32,6 +35,18 @@ CLOSE_TIMEOUT: Final = 5.0
 
 DRAIN_TIMEOUT: Final = 0.2
 """Seconds that the end of a body may take after all of the answer was read, for the connection to be used again."""
+
+
+FIRST_WAIT: Final = 0.5
+"""Seconds before a request is sent again for the first time; then twice as long each time (the ``openai`` package does
+the same), less up to a quarter at random so that clients do not come back all at once."""
+
+LONGEST_WAIT: Final = 60.0
+"""Seconds. Where a server asks for more, it is not asked again; whoever handles the error may be more patient."""
+
+
+REFUSAL_LIMIT: Final = 65_536
+"""Characters of a refusal that nobody will read."""
 
 
 class ServerSentEvent(NamedTuple):
@@ -60,9 +75,14 @@ class HTTPCaller:
 
     @asynccontextmanager
     async def post(
-        self, url: str, *, headers: Mapping[str, str], body: Mapping[str, JSONValue]
+        self, url: str, *, headers: Mapping[str, str], body: Mapping[str, JSONValue], retries: int = 0
     ) -> AsyncGenerator[HTTPAnswer]:
         """Ask, and wait for the head of the answer. Leaving the context closes the answer, and waits for that.
+
+        Args:
+            url, headers, body: What is sent.
+            retries: How often it is sent again at most, where the server could not be reached or says that it may be
+                asked later. It waits in between as long as the answer's Retry-After says, else ever longer.
 
         Raises:
             ModelError: The body is no JSON, the URL cannot be used, the server could not be reached, or it did not
@@ -72,9 +92,7 @@ class HTTPCaller:
         client = self._client or self._fresh_client()
         try:
             request = self._request(client, url, {**headers, "Content-Type": "application/json"}, content)
-            with _failures_as_model_errors(self._provider):
-                response = await client.send(request, stream=True)
-            answer = HTTPAnswer(response, self._provider, pooled=client is self._client)
+            answer = await self._answered(client, request, retries)
             try:
                 yield answer
             finally:
@@ -84,6 +102,25 @@ class HTTPCaller:
             if client is not self._client:
                 with anyio.move_on_after(CLOSE_TIMEOUT, shield=True):
                     await client.aclose()
+
+    async def _answered(self, client: httpx.AsyncClient, request: httpx.Request, retries: int) -> HTTPAnswer:
+        """The head of the answer: of the first request, or of the last that was worth sending."""
+        for attempt in range(1, retries + 2):
+            wait: float | None = None
+            try:
+                with _failures_as_model_errors(self._provider):
+                    response = await client.send(request, stream=True)
+            except ModelError as error:
+                if attempt > retries or not error.retryable:
+                    raise
+            else:
+                answer = HTTPAnswer(response, self._provider, pooled=client is self._client)
+                wait = answer.retry_after
+                if attempt > retries or not may_pass(answer.status) or (wait or 0.0) > LONGEST_WAIT:
+                    return answer
+                await answer.discard()
+            await anyio.sleep(_wait_before(attempt) if wait is None else wait)
+        raise AssertionError("the last attempt returns or raises")
 
     def _request(
         self, client: httpx.AsyncClient, url: str, headers: Mapping[str, str], content: bytes
@@ -123,6 +160,7 @@ class HTTPAnswer:
         response.encoding = "utf-8-sig"  # a byte order mark is no part of a stream (WHATWG HTML, section 9.2.5)
         self.status = response.status_code
         self.reason = response.reason_phrase
+        self.retry_after = _seconds(response.headers)
         self.media_type = response.headers.get("content-type", "").partition(";")[0].strip().lower()
         self._response = response
         self._provider = provider
@@ -154,6 +192,15 @@ class HTTPAnswer:
             with anyio.move_on_after(DRAIN_TIMEOUT), suppress(httpx.RequestError):
                 async for _ in self._reading:
                     pass
+
+    async def discard(self) -> None:
+        """Read what little a refusal says, for the server's sake, and close the connection."""
+        try:
+            with anyio.move_on_after(DRAIN_TIMEOUT), suppress(ModelError):
+                await self.read(REFUSAL_LIMIT)
+        finally:
+            with anyio.move_on_after(CLOSE_TIMEOUT, shield=True):
+                await self.close()
 
     async def close(self) -> None:
         """Close the connection, then let the reader run into that.
@@ -199,6 +246,23 @@ def _failures_as_model_errors(provider: str) -> Generator[None]:
     except httpx.RequestError as error:
         what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
         raise ModelError(f"the connection failed ({what})", provider=provider, retryable=True) from error
+
+
+def _wait_before(attempt: int) -> float:
+    return FIRST_WAIT * 2.0 ** (attempt - 1) * random.uniform(0.75, 1.0)
+
+
+def _seconds(headers: httpx.Headers) -> float | None:
+    """What Retry-After says (RFC 9110, section 10.2.3), in seconds from now; None where it says nothing."""
+    said = headers.get("retry-after", "").strip()
+    try:
+        return max(0.0, float(said)) if said.replace(".", "", 1).isdigit() else _until(parsedate_to_datetime(said))
+    except ValueError:
+        return None
+
+
+def _until(moment: datetime) -> float:
+    return max(0.0, (moment.astimezone(UTC) - datetime.now(UTC)).total_seconds())
 
 
 def _unusable_url(fault: Exception | str, provider: str) -> ModelError:

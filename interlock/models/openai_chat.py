@@ -44,6 +44,9 @@ _SETTINGS: Final = (
     "user",
 )
 
+MAX_RETRIES: Final = 2
+"""How often a request is made again where the settings do not say ``max_retries``."""
+
 _HEADER_NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _HEADER_VALUE: Final = re.compile(r"(?:[!-~](?:[\t -~]*[!-~])?)?")
 """RFC 9110, sections 5.1 and 5.5, without the bytes beyond ASCII that it keeps for old servers."""
@@ -56,6 +59,8 @@ class OpenAIChatModel(LanguageModel):
     ``stop``, ``seed``, ``presence_penalty``, ``frequency_penalty``, ``logit_bias``, ``response_format``,
     ``reasoning_effort``, ``parallel_tool_calls`` and ``user`` (others, and None, are left out); and the provider
     options under ``"openai"`` and under the provider's name, put into the body as they are, where None takes a key out.
+    A request that could not be made, or that the server answers with a status such as 429 or 503, is made again before
+    anybody hears of it: ``max_retries`` times at most, another setting (2).
     ``max_tokens`` goes to OpenAI itself as ``max_completion_tokens``, which its reasoning models ask for, and to others
     by its old name.
 
@@ -110,7 +115,8 @@ class OpenAIChatModel(LanguageModel):
         key = (self._api_key or os.environ.get("OPENAI_API_KEY") or "").strip()
         headers = self._call_headers(base_url, key)
         body = self._body(request, ours=_is_openai(base_url))
-        async with self._caller.post(_endpoint(base_url), headers=headers, body=body) as answer:
+        retries = _retries(request.settings, self.id)
+        async with self._caller.post(_endpoint(base_url), headers=headers, body=body, retries=retries) as answer:
             if not 200 <= answer.status < 300:
                 raise await self._refusal(answer, keyless=not key)
             if answer.media_type == "text/event-stream":
@@ -179,12 +185,23 @@ class OpenAIChatModel(LanguageModel):
         except ModelError:  # that the body broke off must not hide the refusal
             body = ""
         hint = "no key was sent: set OPENAI_API_KEY, or pass api_key=" if keyless and answer.status == 401 else ""
-        return error_from_body(body, provider=self.provider, status=answer.status, otherwise=answer.reason, hint=hint)
+        error = error_from_body(body, provider=self.provider, status=answer.status, otherwise=answer.reason, hint=hint)
+        error.retry_after = answer.retry_after
+        return error
 
     def _whole(self, body: str) -> list[Chunk]:
         """The chunks of an answer that came as one JSON object although a stream was asked for."""
         answer = OpenAIAnswer(self.provider)
         return [*answer.read(_event_object(body, self.provider)), *answer.end()]
+
+
+def _retries(settings: Mapping[str, JSONValue], model: str) -> int:
+    given = settings.get("max_retries")
+    if given is None:
+        return MAX_RETRIES
+    if isinstance(given, bool) or not isinstance(given, int) or given < 0:
+        raise DefinitionError(f"max_retries is a whole number from 0, not {given!r}", subject=f"model {model}")
+    return given
 
 
 class _Chunks(AsyncIterator[Chunk]):

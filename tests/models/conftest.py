@@ -16,6 +16,11 @@ def bare_environment(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name.lower(), raising=False)
 
 
+@pytest.fixture(autouse=True)
+def requests_are_made_again_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("interlock.models.http.FIRST_WAIT", 0.0)
+
+
 @pytest.fixture
 def serve() -> Iterator[Serve]:
     """A server that plays these answers; it stops with the test, in which nothing may have gone wrong on its side."""
