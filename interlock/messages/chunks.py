@@ -31,6 +31,7 @@ __all__ = [
     "TextEnd",
     "TextStart",
     "ToolCall",
+    "ToolCallApproval",
     "ToolCallDelta",
     "ToolCallStart",
     "ToolError",
@@ -183,6 +184,16 @@ class ToolCall(ChunkBase):
 
 
 @dataclass(frozen=True, slots=True)
+class ToolCallApproval(ChunkBase):
+    """A tool call that waits for somebody's approval; the run is suspended."""
+
+    type: ClassVar[Literal["tool-call-approval"]] = "tool-call-approval"
+    tool_call_id: str
+    tool_name: str
+    args: JSONValue = None
+
+
+@dataclass(frozen=True, slots=True)
 class ToolResult(ChunkBase):
     """What a tool returned."""
 
@@ -277,6 +288,7 @@ Chunk = (
     | ToolCallStart
     | ToolCallDelta
     | ToolCall
+    | ToolCallApproval
     | ToolResult
     | ToolError
     | FileChunk

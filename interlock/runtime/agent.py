@@ -18,6 +18,7 @@ from interlock.runtime.call_check import as_tools, check_options
 from interlock.runtime.options import CallOptions, Conversation, ProcessorList
 from interlock.runtime.processor_lists import ProcessorLists
 from interlock.runtime.result import AgentResult
+from interlock.runtime.shelf import Answer, Shelf
 from interlock.steps import Step, SupportsStep
 from interlock.tools import Tool
 
@@ -48,6 +49,7 @@ class Agent(SupportsStep[Asked, str]):
 
     Attributes:
         composed: The lists that are no functions, as they run.
+        shelf: Its runs that wait for an approval.
         per_run: The names of the lists that are functions.
 
     Raises:
@@ -102,6 +104,7 @@ class Agent(SupportsStep[Asked, str]):
         self.composed = ProcessorLists(fixed)
         self.per_run = [name for name in self.processor_lists if name not in fixed]
         self._step = AgentStep(self)
+        self.shelf = Shelf(id)
 
     def as_step(self) -> Step[Asked, str]:
         """The step that stands for this agent in a workflow."""
@@ -119,12 +122,7 @@ class Agent(SupportsStep[Asked, str]):
                 that is none of the library's errors, which comes out as it is.
             DefinitionError: The call is wrong.
         """
-        async with self.stream(asked, **options) as stream:
-            result = await stream.result()
-        if result.error is not None:
-            vars(result.error)["result"] = result
-            raise result.error
-        return result
+        return await _whole(self.stream(asked, **options))
 
     def stream(self, asked: Conversation, /, **options: Unpack[CallOptions]) -> AgentStream:
         """Run and read along: ``async with agent.stream(…) as stream: async for chunk in stream: …``.
@@ -142,6 +140,38 @@ class Agent(SupportsStep[Asked, str]):
         from interlock.runtime.stream import AgentStream
 
         return AgentStream(lambda group: open_run(self, asked, given, group))
+
+    async def resume(
+        self, run_id: str, *, approve: bool = True, reason: str | None = None, tool_call_id: str | None = None
+    ) -> AgentResult:
+        """Answer a run that waits for an approval, and take it to its end: ``result.status`` was ``"suspended"``.
+
+        Args:
+            run_id: The run.
+            approve: Whether its tools may run.
+            reason: Why not; the model is told.
+            tool_call_id: The call that is meant, where several wait; None: all of them.
+
+        Raises:
+            NothingSuspended: No such run waits, or it does not wait for that call.
+            InterlockError: As in :meth:`generate`.
+        """
+        stream = self.resume_stream(run_id, approve=approve, reason=reason, tool_call_id=tool_call_id)
+        return await _whole(stream)
+
+    def resume_stream(
+        self, run_id: str, *, approve: bool = True, reason: str | None = None, tool_call_id: str | None = None
+    ) -> AgentStream:
+        """The same, to be read along: ``async with agent.resume_stream(…) as stream: …``.
+
+        Raises:
+            NothingSuspended: On entering it: no such run waits, or it does not wait for that call.
+        """
+        from interlock.runtime.opening import reopened_run
+        from interlock.runtime.stream import AgentStream
+
+        answer = Answer(approve, reason, tool_call_id)
+        return AgentStream(lambda group: reopened_run(self, run_id, answer, group))
 
     def generate_sync(self, asked: Conversation, /, **options: Unpack[CallOptions]) -> AgentResult:
         """:meth:`generate` for scripts, in an event loop of its own.
@@ -191,3 +221,12 @@ class Agent(SupportsStep[Asked, str]):
 
     def __repr__(self) -> str:
         return f"<Agent {self.id!r}: {self.model.id}, {len(self.tools)} tools>"
+
+
+async def _whole(opened: AgentStream) -> AgentResult:
+    async with opened as stream:
+        result = await stream.result()
+    if result.error is not None:
+        vars(result.error)["result"] = result
+        raise result.error
+    return result

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from io import StringIO
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from anyio.abc import TaskGroup
 
@@ -31,8 +31,12 @@ from interlock.processors.seat import RunFacts
 from interlock.runtime.options import Release
 from interlock.runtime.points import Points
 from interlock.runtime.result import AgentResult, RunStatus
+from interlock.runtime.shelf import Shelf
 from interlock.tools import Tool
 from interlock.verdict import AbortSignal
+
+if TYPE_CHECKING:
+    from interlock.runtime.tool_calls import Waiting
 
 __all__ = ["FEEDBACK", "AgentRun", "CallSettings"]
 
@@ -90,6 +94,8 @@ class AgentRun:
         answer: The model's answer in the step that is being taken; None before the model was asked.
         open_step: The step that is being taken, as soon as its answer is complete.
         before_answer: The conversation as the model was asked with it.
+        waiting: The step whose tools wait for somebody's approval.
+        shelf: Where it is kept meanwhile.
     """
 
     facts: RunFacts
@@ -97,6 +103,7 @@ class AgentRun:
     messages: MessageList
     points: Points
     group: TaskGroup
+    shelf: Shelf
     message_id: str = field(default_factory=lambda: new_id("msg"))
     steps: list[StepResult] = field(default_factory=list[StepResult])
     status: RunStatus | None = None
@@ -109,6 +116,7 @@ class AgentRun:
     answer: Answering | None = None
     open_step: StepResult | None = None
     before_answer: MessageList | None = None
+    waiting: Waiting | None = None
     _delivered: StringIO = field(default_factory=StringIO)
     _held: list[Chunk] = field(default_factory=list[Chunk])
     _held_step: int = 0
@@ -264,15 +272,26 @@ class AgentRun:
             return
         self.status = status
         self.error = error
-        if status != "success":
+        if status == "suspended":
+            self.finish_reason = "suspended"
+            self.shelf.put(self)
+        elif status != "success":
             self.finish_reason = "error" if status == "failed" else "other"
             self._take_back()
-        self.points.finish()
+
+    def go_on(self, group: TaskGroup) -> None:
+        """Go on after it was suspended.
+
+        Args:
+            group: Where tools run from now on.
+        """
+        self.group = group
+        self.status = None
 
     def result(self) -> AgentResult:
         """The result. What was not delivered to a client is not in the text of a run that did not end well."""
         status = self.status or "canceled"
-        text = self.text if status == "success" else self._delivered.getvalue()
+        text = self.text if status in ("success", "suspended") else self._delivered.getvalue()
         return AgentResult(
             self.facts.run_id,
             status,
@@ -281,7 +300,8 @@ class AgentRun:
             self.usage,
             tuple(self.steps),
             self.messages,
-            tuple(self.points.checks),
+            tuple(self.points.records()),
             tripwire=self.facts.latch.tripwire if status == "tripwire" else None,
             error=self.error,
+            suspended=() if self.waiting is None else tuple(call.chunk for call in self.waiting.pending()),
         )

@@ -42,6 +42,8 @@ async def run_loop(run: AgentRun) -> AsyncGenerator[Chunk, None]:
                     except GeneratorExit:
                         left = True
                         raise
+            if run.waiting is not None:
+                break
             if _goes_on(run):
                 continue
             if await _accepted(run):
@@ -52,10 +54,11 @@ async def run_loop(run: AgentRun) -> AsyncGenerator[Chunk, None]:
         if left:  # nobody reads any more, and what was left behind could not be closed: the result tells
             return
     else:
-        run.end("success")
+        run.end("success" if run.waiting is None else "suspended")
         last = Finish(run.finish_reason, run.usage)
-        for held in run.let_go():
-            yield held
+        if run.waiting is None:
+            for held in run.let_go():
+                yield held
     yield last
 
 

@@ -22,11 +22,12 @@ from interlock.runtime.call_check import as_tools
 from interlock.runtime.options import CallOptions, Conversation, PrepareStep, ProcessorList
 from interlock.runtime.points import Points
 from interlock.runtime.processor_lists import ProcessorLists
+from interlock.runtime.shelf import Answer
 
 if TYPE_CHECKING:
     from interlock.runtime.agent import Agent
 
-__all__ = ["open_run"]
+__all__ = ["open_run", "reopened_run"]
 
 _LISTS = ("input", "output", "error")
 
@@ -60,7 +61,18 @@ async def open_run(agent: Agent, asked: Conversation, options: CallOptions, grou
         release=options.get("release", "chunk"),
     )
     last = None if prepare is None else _PrepareStep(prepare)
-    return AgentRun(facts, settings, messages, Points(lists, facts, messages, last_in_input_step=last), group)
+    return AgentRun(facts, settings, messages, Points(lists, facts, messages, last_in_input_step=last), group, agent.shelf)
+
+
+async def reopened_run(agent: Agent, run_id: str, answer: Answer, group: TaskGroup) -> AgentRun:
+    """A run that was suspended, with the answer that it waited for.
+
+    Raises:
+        NothingSuspended: No such run of the agent waits, or not for that.
+    """
+    run = agent.shelf.take(run_id, answer)
+    run.go_on(group)
+    return run
 
 
 class _PrepareStep(Processor):

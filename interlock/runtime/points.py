@@ -126,12 +126,13 @@ class Points:
         current, path = self._current, self._path
         return (current is not None and current.waiting) or (path is not None and path.execution.waiting)
 
-    def finish(self) -> None:
-        """Take the chunk path's verdicts into the records; called once, when the run has ended."""
-        if self._path is not None and self._path.count:
-            checks = PointChecks()
-            self._path.note_checks(checks)
-            self.checks += checks.records()
+    def records(self) -> list[CheckRecord]:
+        """What was decided so far, in running order; at the per-chunk point over all chunks, last."""
+        if self._path is None or not self._path.count:
+            return self.checks
+        checks = PointChecks()
+        self._path.note_checks(checks)
+        return self.checks + checks.records()
 
     def _execution(self, phase: Phase, step_number: int | None = None) -> Execution:
         return Execution(self.facts, phase, states=self._states, checks=PointChecks(step_number))

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from interlock.errors import BlockedError
-from interlock.messages import FinishReason, MessageList, Usage
+from interlock.messages import FinishReason, MessageList, ToolCall, Usage
 from interlock.processors.progress import StepResult
 from interlock.verdict import CheckRecord, Tripwire
 
 __all__ = ["AgentResult", "RunStatus"]
 
-RunStatus = Literal["success", "tripwire", "failed", "canceled"]
+RunStatus = Literal["success", "tripwire", "suspended", "failed", "canceled"]
 
 
 @dataclass(slots=True)
@@ -32,6 +32,7 @@ class AgentResult:
         tripwire: Who stopped it and why; None unless ``status == "tripwire"``.
         error: What made it fail; None unless ``status == "failed"``.
         output: The object made to an output schema; None without one.
+        suspended: The tool calls that wait for an approval; ``agent.resume(result.run_id, approve=…)`` goes on.
     """
 
     run_id: str
@@ -45,6 +46,7 @@ class AgentResult:
     tripwire: Tripwire | None = None
     error: Exception | None = field(default=None)
     output: object = None
+    suspended: Sequence[ToolCall] = ()
 
     def raise_if_blocked(self) -> None:
         """Raise where the run was stopped.

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import traceback
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Mapping, Sequence
+from typing import cast
 
 import anyio
 
@@ -15,11 +16,13 @@ from interlock.processors.progress import StepResult
 from interlock.runtime.agent_run import AgentRun
 from interlock.runtime.cancellation import interrupts
 from interlock.runtime.repeating import spend_retry
+from interlock.runtime.shelf import Answer
+from interlock.runtime.strand import is_awaitable
 from interlock.tools import Tool, ToolContext
 from interlock.tracing import warn
 from interlock.verdict import AbortSignal, Latch, Phase
 
-__all__ = ["Call", "call_tools", "keep_emitted", "looked_at_calls", "looked_at_result"]
+__all__ = ["Call", "Waiting", "approval_asked", "call_tools", "keep_emitted", "looked_at_calls", "looked_at_result"]
 
 
 class Call:
@@ -31,6 +34,8 @@ class Call:
         known: The names of the tools that were offered.
         result: What it returned.
         error: What the model is told instead; None where the tool returned.
+        asks: Whether it needs an approval; None: nobody has looked.
+        approved: What somebody has answered, where the call had to be approved; None: nobody has.
     """
 
     def __init__(self, chunk: ToolCall, tools: Mapping[str, Tool]) -> None:
@@ -39,6 +44,8 @@ class Call:
         self.known = tuple(tools)
         self.result: object = None
         self.error: str | None = None
+        self.asks: bool | None = None
+        self.approved: bool | None = None
         self.ended = anyio.Event()
         self.scope = anyio.CancelScope()
         self.started = False
@@ -80,6 +87,64 @@ async def looked_at_calls(run: AgentRun, step: StepResult, tools: Sequence[Tool]
         await _look_at_call(run, call, step.step_number)
     run.look_at_latch()
     return _held(run, calls)
+
+
+class Waiting:
+    """A step whose tools may not run before somebody has answered.
+
+    Args:
+        step: The step.
+        calls: Its calls, as the processors left them.
+    """
+
+    __slots__ = ("calls", "step")
+
+    def __init__(self, step: StepResult, calls: Sequence[Call]) -> None:
+        self.step = step
+        self.calls = calls
+
+    def pending(self) -> list[Call]:
+        """The calls that nobody has answered for."""
+        return [call for call in self.calls if call.asks and call.approved is None]
+
+    def asking(self) -> list[str]:
+        """The ids of these calls."""
+        return [call.chunk.tool_call_id for call in self.pending()]
+
+    def decide(self, answer: Answer) -> None:
+        """Take an answer in. A call that was not approved does not run; the model is told why."""
+        for call in self.pending():
+            if answer.tool_call_id in (None, call.chunk.tool_call_id):
+                call.approved = answer.approve
+                if not answer.approve:
+                    call.error = answer.reason or "the call was not approved"
+
+
+async def approval_asked(run: AgentRun, step: StepResult, calls: Sequence[Call]) -> Waiting | None:
+    """The step as it waits, where one of its tools needs an approval; then none of them runs for now.
+
+    Raises:
+        ToolError: The tool's own rule for it fails: nobody can tell whether the tool may run.
+    """
+    for call in calls:
+        if call.asks is None:
+            call.asks = await _needs_approval(run, call, step.step_number)
+    waiting = Waiting(step, calls)
+    return waiting if waiting.pending() else None
+
+
+async def _needs_approval(run: AgentRun, call: Call, step_number: int) -> bool:
+    if call.tool is None or call.error is not None:
+        return False
+    needs = call.tool.needs_approval
+    if not callable(needs):
+        return bool(needs)
+    try:
+        said = needs(call.chunk.args, _tool_context(run, call, step_number))
+        return bool(await cast("Awaitable[object]", said) if is_awaitable(said) else said)
+    except Exception as error:
+        what = f"needs_approval failed: {type(error).__name__}: {error}"
+        raise ToolFailed(call.tool.name, what) from error
 
 
 async def call_tools(run: AgentRun, step: StepResult, calls: Sequence[Call]) -> AsyncGenerator[Chunk, None]:
@@ -188,10 +253,13 @@ def _start(run: AgentRun, call: Call, step_number: int) -> None:
         call.ended.set()
         return
     call.started = True
-    context = ToolContext(
-        run.facts.run_id, chunk.tool_call_id, step_number, run.messages.fork().all, run.facts.request_context
+    run.group.start_soon(call.run, tool, _tool_context(run, call, step_number), run.facts.latch)
+
+
+def _tool_context(run: AgentRun, call: Call, step_number: int) -> ToolContext:
+    return ToolContext(
+        run.facts.run_id, call.chunk.tool_call_id, step_number, run.messages.fork().all, run.facts.request_context
     )
-    run.group.start_soon(call.run, tool, context, run.facts.latch)
 
 
 async def _ended(run: AgentRun, call: Call, step_number: int) -> ToolResult | ToolError:

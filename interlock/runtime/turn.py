@@ -7,7 +7,7 @@ from contextlib import aclosing
 from typing import cast
 
 from interlock.errors import InterlockError
-from interlock.messages import Chunk, StepFinish, StepStart, ToolResult
+from interlock.messages import Chunk, StepFinish, StepStart, ToolCallApproval, ToolResult
 from interlock.models import LanguageModel, ModelRequest, ToolSpec
 from interlock.processors.contexts import (
     InputStepContext,
@@ -22,7 +22,14 @@ from interlock.runtime.chunk_chain import Flow, as_tuple
 from interlock.runtime.model_call import ModelFailed, model_chunks
 from interlock.runtime.repeating import recover, reject, repeats
 from interlock.runtime.strand import is_awaitable
-from interlock.runtime.tool_calls import call_tools, keep_emitted, looked_at_calls, looked_at_result
+from interlock.runtime.tool_calls import (
+    Call,
+    approval_asked,
+    call_tools,
+    keep_emitted,
+    looked_at_calls,
+    looked_at_result,
+)
 from interlock.tools import Tool
 from interlock.verdict import AbortSignal, Phase
 
@@ -61,10 +68,14 @@ async def take_step(run: AgentRun) -> AsyncGenerator[Chunk, None]:
         AbortSignal: Something tripped. The model's connection is closed and the tools have ended by then.
         Exception: A hook failed, or the model did and nobody recovers from that or stopped the run for it.
     """
+    waiting, run.waiting = run.waiting, None
     while True:
-        run.begin_attempt()
+        if waiting is None:
+            run.begin_attempt()
         try:
-            async with aclosing(_attempt(run)) as chunks:
+            async with aclosing(
+                _attempt(run) if waiting is None else _called(run, waiting.step, waiting.calls)
+            ) as chunks:
                 async for chunk in chunks:
                     yield chunk
         except ModelFailed as failure:
@@ -75,10 +86,12 @@ async def take_step(run: AgentRun) -> AsyncGenerator[Chunk, None]:
             reject(run)
         else:
             break
+        waiting = None
         if run.settings.release == "chunk":
             yield StepFinish("retry")
-    run.open_step = None
-    run.accept()
+    if run.waiting is None:
+        run.open_step = None
+        run.accept()
 
 
 async def _attempt(run: AgentRun) -> AsyncGenerator[Chunk, None]:
@@ -110,6 +123,20 @@ async def _attempt(run: AgentRun) -> AsyncGenerator[Chunk, None]:
     run.accept_step()
     for chunk in ends:
         yield chunk
+    async with aclosing(_called(run, step, calls)) as results:
+        async for chunk in results:
+            yield chunk
+
+
+async def _called(run: AgentRun, step: StepResult, calls: Sequence[Call]) -> AsyncGenerator[Chunk, None]:
+    """The tools of a step; where somebody must be asked first, only the question."""
+    run.waiting = await approval_asked(run, step, calls)
+    if run.waiting is not None:
+        for call in run.waiting.pending():
+            asked = ToolCallApproval(call.chunk.tool_call_id, call.chunk.tool_name, call.chunk.args)
+            for chunk in await passed(run, asked):
+                yield chunk
+        return
     async with aclosing(call_tools(run, step, calls)) as results:
         async for result in results:
             for chunk in await passed(run, result):

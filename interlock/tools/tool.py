@@ -6,7 +6,7 @@ import inspect
 import json
 import re
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, cast, overload
+from typing import Any, TypeAlias, cast, overload
 
 from interlock.errors import DefinitionError, ToolError
 from interlock.steps import Step, SupportsStep
@@ -15,6 +15,9 @@ from interlock.tools.signature import Signature, undressed
 from interlock.tools.tool_step import ToolStep
 
 __all__ = ["Tool", "tool"]
+
+Approval: TypeAlias = bool | Callable[[Any, ToolContext], object]
+"""Whether a call needs an approval, or what says so."""
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
@@ -29,6 +32,7 @@ class Tool(SupportsStep[Any, Any]):
         description: What the model is told of it.
         function: The function; ``def`` (runs inline) or ``async def``.
         to_model_output: Makes, of the final result, what the model is shown.
+        needs_approval: Whether somebody must approve of a call before it runs; or a function that says so.
     """
 
     def __init__(
@@ -38,6 +42,7 @@ class Tool(SupportsStep[Any, Any]):
         name: str | None = None,
         description: str | None = None,
         to_model_output: Callable[[Any], object] | None = None,
+        needs_approval: Approval = False,
     ) -> None:
         if not callable(cast("object", function)):
             raise DefinitionError(f"a tool is made of a function, not of {type(function).__name__}")
@@ -51,6 +56,7 @@ class Tool(SupportsStep[Any, Any]):
         )
         self.function = function
         self.to_model_output = to_model_output
+        self.needs_approval = needs_approval
         self._signature = Signature(self.name, function)
         self._step = ToolStep(self)
 
@@ -114,6 +120,7 @@ def tool(
     name: str | None = None,
     description: str | None = None,
     to_model_output: Callable[[Any], object] | None = None,
+    needs_approval: Approval = False,
 ) -> Tool: ...
 @overload
 def tool(
@@ -121,6 +128,7 @@ def tool(
     name: str | None = None,
     description: str | None = None,
     to_model_output: Callable[[Any], object] | None = None,
+    needs_approval: Approval = False,
 ) -> Callable[[Callable[..., object]], Tool]: ...
 def tool(
     function: Callable[..., object] | None = None,
@@ -129,6 +137,7 @@ def tool(
     name: str | None = None,
     description: str | None = None,
     to_model_output: Callable[[Any], object] | None = None,
+    needs_approval: Approval = False,
 ) -> Tool | Callable[[Callable[..., object]], Tool]:
     """Make a typed function a tool: ``@tool``, ``@tool(name=…)`` or ``tool(function)``.
 
@@ -139,6 +148,9 @@ def tool(
         name: Default: the function's name.
         description: Default: the docstring up to its first section.
         to_model_output: Makes, of the result as processors left it, what the model is shown instead.
+        needs_approval: True: a run of an agent that calls it is suspended, until ``agent.resume(run_id, approve=…)``
+            answers. Or a function of the arguments (decoded, not validated yet) and the :class:`ToolContext` that says
+            whether that is needed, ``def`` or ``async def``.
 
     Raises:
         DefinitionError: It can be no tool.
@@ -157,7 +169,9 @@ def tool(
     """
 
     def made(f: Callable[..., object]) -> Tool:
-        return Tool(f, name=name, description=description, to_model_output=to_model_output)
+        return Tool(
+            f, name=name, description=description, to_model_output=to_model_output, needs_approval=needs_approval
+        )
 
     return made if function is None else made(function)
 

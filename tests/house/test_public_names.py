@@ -103,6 +103,7 @@ NAMES: dict[str, tuple[str, ...]] = {
         "TextPart",
         "TextStart",
         "ToolCall",
+        "ToolCallApproval",
         "ToolCallDelta",
         "ToolCallPart",
         "ToolCallStart",
