@@ -324,7 +324,7 @@ class JournalConflict(StorageError):
 
 
 def may_pass(status: int) -> bool:
-    """Whether what an HTTP status tells of may have passed later: time-outs, conflicts, limits, faults of the server."""
+    """Whether what an HTTP status tells of may pass: time-outs, conflicts, limits, faults of the server."""
     return status in (408, 409, 425, 429) or status >= 500
 
 

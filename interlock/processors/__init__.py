@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from interlock.processors.guards.moderation_processor import ModerationProcessor
     from interlock.processors.guards.pii_detector import PIIDetector
     from interlock.processors.guards.prompt_injection_detector import PromptInjectionDetector
+    from interlock.processors.recovery.prefill_error_handler import PrefillErrorHandler
+    from interlock.processors.recovery.stream_error_retry import StreamErrorRetryProcessor
     from interlock.processors.shaping.unicode_normalizer import UnicodeNormalizer
 else:  # what only one processor needs is imported with that processor
     __getattr__ = lazily(
@@ -44,8 +46,10 @@ else:  # what only one processor needs is imported with that processor
             "Finding": "interlock.processors.detection.finding",
             "ModerationProcessor": "interlock.processors.guards.moderation_processor",
             "PIIDetector": "interlock.processors.guards.pii_detector",
+            "PrefillErrorHandler": "interlock.processors.recovery.prefill_error_handler",
             "PromptInjectionDetector": "interlock.processors.guards.prompt_injection_detector",
             "Scope": "interlock.processors.detection.scope",
+            "StreamErrorRetryProcessor": "interlock.processors.recovery.stream_error_retry",
             "UnicodeNormalizer": "interlock.processors.shaping.unicode_normalizer",
         },
     )
@@ -67,6 +71,7 @@ __all__ = [
     "OutputStreamContext",
     "PIIDetector",
     "PhaseContext",
+    "PrefillErrorHandler",
     "Processor",
     "ProcessorStep",
     "ProcessorStepSchema",
@@ -77,6 +82,7 @@ __all__ = [
     "Scope",
     "StepChanges",
     "StepResult",
+    "StreamErrorRetryProcessor",
     "ToolCallChanges",
     "ToolCallContext",
     "ToolResultChanges",

@@ -61,7 +61,9 @@ async def open_run(agent: Agent, asked: Conversation, options: CallOptions, grou
         release=options.get("release", "chunk"),
     )
     last = None if prepare is None else _PrepareStep(prepare)
-    return AgentRun(facts, settings, messages, Points(lists, facts, messages, last_in_input_step=last), group, agent.shelf)
+    return AgentRun(
+        facts, settings, messages, Points(lists, facts, messages, last_in_input_step=last), group, agent.shelf
+    )
 
 
 async def reopened_run(agent: Agent, run_id: str, answer: Answer, group: TaskGroup) -> AgentRun:
