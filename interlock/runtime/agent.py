@@ -20,6 +20,7 @@ from interlock.runtime.processor_lists import ProcessorLists
 from interlock.runtime.result import AgentResult
 from interlock.runtime.shelf import Answer, Shelf
 from interlock.steps import Step, SupportsStep
+from interlock.storage import RunStore
 from interlock.tools import Tool
 
 if TYPE_CHECKING:
@@ -43,6 +44,8 @@ class Agent(SupportsStep[Asked, str]):
             ``retry=True``, ten times for failed model calls that a handler can recover from.
         max_steps: Model calls at most in one run; steps that are done again do not count.
         model_settings: ``temperature``, ``max_tokens``, …
+        run_store: Where a run that waits for an approval is kept, so that another process can go on with it. Default:
+            in this process only.
         description: For people.
 
         Each of the three lists may be a function of the request context, called once per run.
@@ -76,6 +79,7 @@ class Agent(SupportsStep[Asked, str]):
         max_processor_retries: int | None = None,
         max_steps: int = 5,
         model_settings: Mapping[str, Any] | None = None,
+        run_store: RunStore | None = None,
         description: str | None = None,
     ) -> None:
         fault = fault_in_id(id)
@@ -104,7 +108,7 @@ class Agent(SupportsStep[Asked, str]):
         self.composed = ProcessorLists(fixed)
         self.per_run = [name for name in self.processor_lists if name not in fixed]
         self._step = AgentStep(self)
-        self.shelf = Shelf(id)
+        self.shelf = Shelf(id, run_store)
 
     def as_step(self) -> Step[Asked, str]:
         """The step that stands for this agent in a workflow."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from io import StringIO
 from typing import TYPE_CHECKING, Any, Final, Protocol
@@ -38,7 +38,7 @@ from interlock.verdict import AbortSignal
 if TYPE_CHECKING:
     from interlock.runtime.tool_calls import Waiting
 
-__all__ = ["FEEDBACK", "AgentRun", "CallSettings"]
+__all__ = ["FEEDBACK", "SETTINGS", "AgentRun", "CallSettings"]
 
 FEEDBACK: Final = "processor-retry-feedback"
 """The tag of the system message that tells the model why its last answer was not accepted."""
@@ -53,6 +53,7 @@ class CallSettings:
         max_steps: Model calls at most.
         max_retries: How often steps are done again at most; None: not for verdicts, ten times for failed model calls.
         release: When a client is given what it is to see.
+        of_the_call: The options of the call that no store can keep.
     """
 
     model: LanguageModel
@@ -64,6 +65,36 @@ class CallSettings:
     max_steps: int
     max_retries: int | None = None
     release: Release = "chunk"
+    of_the_call: Sequence[str] = ()
+
+
+SETTINGS: Final = (
+    "tool_choice",
+    "active_tools",
+    "model_settings",
+    "provider_options",
+    "max_steps",
+    "max_retries",
+    "release",
+)
+"""What of the settings is data."""
+
+_STANDS: Final = (
+    "message_id",
+    "messages",
+    "steps",
+    "finish_reason",
+    "baseline",
+    "more_steps",
+    "before_answer",
+    "_before",
+    "_accepted",
+    "_call_ids",
+    "_used_ids",
+    "_held",
+    "_held_step",
+    "_step_accepted",
+)
 
 
 class Answering(Protocol):
@@ -96,6 +127,7 @@ class AgentRun:
         before_answer: The conversation as the model was asked with it.
         waiting: The step whose tools wait for somebody's approval.
         shelf: Where it is kept meanwhile.
+        journal_rows: How many rows a store has of it.
     """
 
     facts: RunFacts
@@ -117,6 +149,7 @@ class AgentRun:
     open_step: StepResult | None = None
     before_answer: MessageList | None = None
     waiting: Waiting | None = None
+    journal_rows: int = 0
     _delivered: StringIO = field(default_factory=StringIO)
     _held: list[Chunk] = field(default_factory=list[Chunk])
     _held_step: int = 0
@@ -274,10 +307,22 @@ class AgentRun:
         self.error = error
         if status == "suspended":
             self.finish_reason = "suspended"
-            self.shelf.put(self)
         elif status != "success":
             self.finish_reason = "error" if status == "failed" else "other"
             self._take_back()
+
+    def stands(self) -> dict[str, object]:
+        """Where it stands, as data; besides that, what it waits for and what its points have come to."""
+        return {**{name: getattr(self, name) for name in _STANDS}, "_delivered": self._delivered.getvalue()}
+
+    def stand_at(self, stands: Mapping[str, object]) -> None:
+        """Stand where another run stood."""
+        for name in _STANDS:
+            setattr(self, name, stands[name])
+        self.points.follow(self.messages, self.steps[-1].step_number)
+        self._delivered = StringIO()
+        self._delivered.write(str(stands["_delivered"]))
+        self.begun = True
 
     def go_on(self, group: TaskGroup) -> None:
         """Go on after it was suspended.

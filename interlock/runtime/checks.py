@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Protocol
 
 from interlock.processors.base import Processor
 from interlock.processors.hook_context import HookContext
 from interlock.verdict import CANCELED, CheckRecord, Phase, Tripwire, Verdict
 
-__all__ = ["Asked", "PointChecks", "why_stopped"]
+__all__ = ["Asked", "PointChecks", "joined", "why_stopped"]
 
 
 class Asked(Protocol):
@@ -92,3 +93,34 @@ def why_stopped(tripwire: Tripwire | None, error: BaseException | None) -> str:
     if tripwire is not None and tripwire is not CANCELED:
         return f"{tripwire.processor_id!r} blocked first"
     return "the run failed first" if isinstance(error, Exception) else "the run was canceled first"
+
+
+_GRAVITY: tuple[Verdict, ...] = (
+    "blocked",
+    "not-checked",
+    "shadow-blocked",
+    "warned",
+    "changed",
+    "shadow-changed",
+    "passed",
+)
+"""The gravest first."""
+
+
+def joined(earlier: Sequence[CheckRecord], later: Sequence[CheckRecord]) -> list[CheckRecord]:
+    """Records of one point over two stretches of a run, one a processor: the gravest verdict counts."""
+    left = {(record.list, record.path): record for record in later}
+    made: list[CheckRecord] = []
+    for record in earlier:
+        other = left.pop((record.list, record.path), None)
+        if other is not None:
+            graver, lighter = sorted((record, other), key=lambda one: _GRAVITY.index(one.verdict))
+            record = replace(
+                graver,
+                kept=graver.kept and lighter.kept,
+                duration=record.duration + other.duration,
+                runs=record.runs + other.runs,
+                looked_at=record.looked_at | other.looked_at,
+            )
+        made.append(record)
+    return [*made, *left.values()]

@@ -8,6 +8,7 @@ from contextlib import aclosing
 from interlock.messages import Chunk, ErrorChunk, Finish, Start, TripwireChunk
 from interlock.processors.contexts import InputContext, OutputResultContext
 from interlock.runtime.agent_run import AgentRun
+from interlock.runtime.ending import keep, keep_what_was_accepted
 from interlock.runtime.repeating import reject, repeats
 from interlock.runtime.turn import take_step
 from interlock.verdict import AbortSignal, Phase, Tripwire
@@ -49,8 +50,10 @@ async def run_loop(run: AgentRun) -> AsyncGenerator[Chunk, None]:
             if await _accepted(run):
                 break
         run.look_at_latch()
+        await (keep(run, "success") if run.waiting is None else run.shelf.put(run))
     except (AbortSignal, Exception) as error:
         last = _ended_early(run, error)
+        await keep_what_was_accepted(run)
         if left:  # nobody reads any more, and what was left behind could not be closed: the result tells
             return
     else:

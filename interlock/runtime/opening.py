@@ -26,10 +26,12 @@ from interlock.runtime.shelf import Answer
 
 if TYPE_CHECKING:
     from interlock.runtime.agent import Agent
+    from interlock.runtime.agent_journal import Told
 
 __all__ = ["open_run", "reopened_run"]
 
 _LISTS = ("input", "output", "error")
+_NO_DATA = ("model", "tools", "prepare_step", "input_processors", "output_processors", "error_processors")
 
 
 async def open_run(agent: Agent, asked: Conversation, options: CallOptions, group: TaskGroup) -> AgentRun:
@@ -59,6 +61,7 @@ async def open_run(agent: Agent, asked: Conversation, options: CallOptions, grou
         max_steps=options.get("max_steps", agent.max_steps),
         max_retries=options.get("max_processor_retries", agent.max_processor_retries),
         release=options.get("release", "chunk"),
+        of_the_call=[name for name in _NO_DATA if name in options],
     )
     last = None if prepare is None else _PrepareStep(prepare)
     return AgentRun(
@@ -71,9 +74,28 @@ async def reopened_run(agent: Agent, run_id: str, answer: Answer, group: TaskGro
 
     Raises:
         NothingSuspended: No such run of the agent waits, or not for that.
+        RunError: It cannot be gone on with; it says why.
+        StorageError: The store failed.
     """
-    run = agent.shelf.take(run_id, answer)
+    taken = await agent.shelf.take(run_id, answer)
+    run = taken if isinstance(taken, AgentRun) else await _restored(agent, run_id, *taken, group)
+    assert run.waiting is not None  # only runs that wait are taken
+    run.waiting.decide(answer)
     run.go_on(group)
+    return run
+
+
+async def _restored(agent: Agent, run_id: str, told: Told, rows: int, group: TaskGroup) -> AgentRun:
+    """A run as a store knows it."""
+    from interlock.runtime.agent_journal import restore
+
+    facts = RunFacts(run_id, RequestContext.of(told["request_context"]), agent_id=agent.id)
+    lists = await _lists(agent, {}, facts.request_context)
+    messages = MessageList()
+    settings = CallSettings(model=agent.model, tools=agent.tools, **told["settings"])
+    run = AgentRun(facts, settings, messages, Points(lists, facts, messages), group, agent.shelf)
+    restore(run, told)
+    run.journal_rows = rows
     return run
 
 

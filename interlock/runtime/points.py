@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from interlock.errors import InvalidProcessorReturn
@@ -12,7 +12,7 @@ from interlock.processors.contexts import APIErrorContext
 from interlock.processors.hook_context import HookContext
 from interlock.processors.returns import allowed_in
 from interlock.processors.seat import RunFacts
-from interlock.runtime.checks import PointChecks, why_stopped
+from interlock.runtime.checks import PointChecks, joined, why_stopped
 from interlock.runtime.execution import Execution
 from interlock.runtime.lower import Place, lower
 from interlock.runtime.operations.hooks_in import hooks_in
@@ -55,6 +55,7 @@ class Points:
         self._lists = lists
         self._messages = messages
         self._states: dict[int, dict[str, object]] = {}
+        self._earlier: list[CheckRecord] = []
         self._current: Execution | None = None
         self._last = () if last_in_input_step is None else _as_operations(last_in_input_step)
         plans = lists.plans(Phase.OUTPUT_STREAM)
@@ -128,11 +129,36 @@ class Points:
 
     def records(self) -> list[CheckRecord]:
         """What was decided so far, in running order; at the per-chunk point over all chunks, last."""
-        if self._path is None or not self._path.count:
-            return self.checks
-        checks = PointChecks()
-        self._path.note_checks(checks)
-        return self.checks + checks.records()
+        stream = self._earlier
+        if self._path is not None and self._path.count:
+            checks = PointChecks()
+            self._path.note_checks(checks)
+            stream = joined(stream, checks.records())
+        return [*self.checks, *stream]
+
+    def states(self) -> dict[str, dict[str, object]]:
+        """What processors keep for the run, by list and id."""
+        named = self._lists.processors()
+        return {name: self._states[id(p)] for name, p in named.items() if self._states.get(id(p))}
+
+    def restore(self, checks: Sequence[CheckRecord], states: Mapping[str, dict[str, object]]) -> None:
+        """Go on from what was decided and kept before.
+
+        Args:
+            checks: As :meth:`records` gave them.
+            states: As :meth:`states` gave them; of processors that are not there any more, nothing is taken over.
+        """
+        self.checks = [check for check in checks if check.phase is not Phase.OUTPUT_STREAM]
+        self._earlier = [check for check in checks if check.phase is Phase.OUTPUT_STREAM]
+        for name, processor in self._lists.processors().items():
+            if name in states:
+                self._states.setdefault(id(processor), {}).update(states[name])
+
+    def follow(self, messages: MessageList, step_number: int) -> None:
+        """Work on another conversation from now on, in the middle of a step."""
+        self._messages = messages
+        if self._path is not None:
+            self._path.begin_step(step_number, messages)
 
     def _execution(self, phase: Phase, step_number: int | None = None) -> Execution:
         return Execution(self.facts, phase, states=self._states, checks=PointChecks(step_number))

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from interlock.processors.base import Processor, ProcessorStep
 from interlock.processors.compose import ProcessorLike, compose
 from interlock.tracing import warn
 from interlock.verdict import Phase
@@ -77,6 +78,15 @@ class ProcessorLists:
     def operations(self, phase: Phase) -> Sequence[Operation]:
         """The same as one chain of operations."""
         return self._at(phase).ops
+
+    def processors(self) -> Mapping[str, Processor]:
+        """All processors, by list and id; one that stands in several lists by the first of them."""
+        found: dict[int, tuple[str, Processor]] = {}
+        for name, workflow in self._workflows.items():
+            for step in () if workflow is None else acting_steps(workflow.plan):
+                if isinstance(step, ProcessorStep):
+                    found.setdefault(id(step.processor), (f"{name}/{step.processor.id}", step.processor))
+        return dict(found.values())
 
     def drawn(self, phase: Phase) -> Plan | None:
         """What runs at a point, as one plan to look at; where several lists act, each is a frame of its own."""

@@ -1,16 +1,20 @@
-"""Where an agent's suspended runs wait for somebody's answer."""
+"""Where an agent's suspended runs wait for somebody's answer: in this process, and in a store where it has one."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from interlock.errors import NothingSuspended
+from interlock.storage import RunStore
 
 if TYPE_CHECKING:
+    from interlock.runtime.agent_journal import AgentJournal, Told
     from interlock.runtime.agent_run import AgentRun
+    from interlock.runtime.result import RunStatus
 
-__all__ = ["Answer", "Shelf"]
+__all__ = ["Answer", "Shelf", "check_answer"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,36 +32,87 @@ class Answer:
     tool_call_id: str | None = None
 
 
-@dataclass(slots=True)
 class Shelf:
-    """The suspended runs of one agent, in this process.
+    """The suspended runs of one agent.
 
     Args:
-        agent_id: The agent, for errors.
+        agent_id: The agent.
+        store: Where they are kept beyond this process; None: nowhere.
     """
 
-    agent_id: str
-    _runs: dict[str, AgentRun] = field(default_factory=dict[str, "AgentRun"])
+    def __init__(self, agent_id: str, store: RunStore | None = None) -> None:
+        self._agent_id = agent_id
+        self._store = store
+        self._journal: AgentJournal | None = None
+        self._runs: dict[str, AgentRun] = {}
 
-    def put(self, run: AgentRun) -> None:
-        """Keep a run until it is resumed."""
-        self._runs[run.facts.run_id] = run
-
-    def take(self, run_id: str, answer: Answer) -> AgentRun:
-        """Take a run to go on with it; nobody else can then.
+    async def put(self, run: AgentRun) -> None:
+        """Keep a run until it is resumed.
 
         Raises:
-            NothingSuspended: No such run of this agent waits in this process, or it does not wait for that call.
+            StorageError: The store failed.
+            UnrecordableValue: Something of the run cannot be written to the store.
         """
+        journal = self._kept()
+        if journal is not None:
+            await journal.suspend(run)
+        if journal is None or run.settings.of_the_call:
+            self._runs[run.facts.run_id] = run
+
+    async def take(self, run_id: str, answer: Answer) -> AgentRun | tuple[Told, int]:
+        """Take a run to go on with it; nobody else can then.
+
+        Returns:
+            The run; or what the store knows of it, and how many rows its journal has.
+
+        Raises:
+            NothingSuspended: No such run of this agent waits, or it does not wait for that call.
+            RunError: In the store stands another's run, or none, or one that somebody else goes on with.
+            StorageError: The store failed.
+        """
+        journal = self._kept()
         run = self._runs.get(run_id)
-        if run is None:
-            why = f"agent {self.agent_id!r} has no run of that id that waits; it may have been resumed already"
+        if journal is not None:
+            told = await journal.claim(run_id, answer, here=run is not None)
+            if run is None:
+                return told
+            run.journal_rows = told[1]
+        elif run is None:
+            why = f"agent {self._agent_id!r} has no run of that id that waits; it may have been resumed already"
             raise NothingSuspended(run_id, why)
-        waiting = run.waiting
-        assert waiting is not None  # only runs that wait are put here
-        if answer.tool_call_id is not None and answer.tool_call_id not in waiting.asking():
-            waits = ", ".join(map(repr, waiting.asking()))
-            raise NothingSuspended(run_id, f"it does not wait for tool call {answer.tool_call_id!r}, but for {waits}")
-        waiting.decide(answer)
+        assert run.waiting is not None  # only runs that wait are put here
+        check_answer(run_id, run.waiting.asking(), answer)
         del self._runs[run_id]
         return run
+
+    async def ended(self, run: AgentRun, status: RunStatus) -> None:
+        """Note how a run has ended, where the store knows of it.
+
+        Raises:
+            StorageError: The store failed.
+        """
+        if self._journal is not None and run.journal_rows:
+            await self._journal.finish(run, status)
+
+    def _kept(self) -> AgentJournal | None:
+        if self._store is not None and self._journal is None:
+            from interlock.runtime.agent_journal import AgentJournal
+
+            self._journal = AgentJournal(self._store, self._agent_id)
+        return self._journal
+
+
+def check_answer(run_id: str, asking: Sequence[str], answer: Answer) -> None:
+    """Refuse an answer to a call that does not wait.
+
+    Args:
+        run_id: The run.
+        asking: The calls that wait.
+        answer: The answer.
+
+    Raises:
+        NothingSuspended: It names another.
+    """
+    if answer.tool_call_id is not None and answer.tool_call_id not in asking:
+        waits = ", ".join(map(repr, asking))
+        raise NothingSuspended(run_id, f"it does not wait for tool call {answer.tool_call_id!r}, but for {waits}")

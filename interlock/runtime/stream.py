@@ -12,7 +12,7 @@ from anyio.abc import TaskGroup
 
 from interlock.errors import InterlockError
 from interlock.messages import Chunk, StepFinish
-from interlock.runtime.result import AgentResult
+from interlock.runtime.result import AgentResult, RunStatus
 from interlock.runtime.watchdog import Watchdog, watchdog
 
 if TYPE_CHECKING:
@@ -120,9 +120,9 @@ class AgentStream:
             if tripwire is not None:
                 from interlock.runtime.loop import tripwire_chunk
 
-                run.end("tripwire")
+                await self._stopped(run, "tripwire")
                 return tripwire_chunk(tripwire, run.facts.run_id)
-        run.end("canceled")  # no word where it has ended already
+        await self._stopped(run, "canceled")
         raise StopAsyncIteration
 
     async def _close(self) -> None:
@@ -133,7 +133,15 @@ class AgentStream:
                 await self._chunks.aclose()
         self._ended = True
         if self._run is not None:
-            self._run.end("canceled")
+            await self._stopped(self._run, "canceled")
+
+    async def _stopped(self, run: AgentRun, status: RunStatus) -> None:
+        """The run has not come to its end by itself; no word where it has."""
+        if run.status is None:
+            from interlock.runtime.ending import keep_what_was_accepted
+
+            run.end(status)
+            await keep_what_was_accepted(run)
 
     async def _stop_reader(self) -> None:
         """Where another task is reading: the run is canceled, and that task reads no more."""

@@ -49,7 +49,12 @@ def summed_up(run_id: str, rows: Sequence[JournalRow], *, before: RunSummary | N
                 parent = _parent(row.data.get("parent")) or parent
             case "workflow-resume" | "workflow-recover":
                 status = "running"
-            case "workflow-finish":
+            case "agent-suspend":
+                workflow_id = _text(row.data.get("agent")) or workflow_id
+                status = "suspended"
+            case "agent-resume":
+                status = "running"
+            case "workflow-finish" | "agent-finish":
                 status = _text(row.data.get("status")) or status
             case _:
                 pass

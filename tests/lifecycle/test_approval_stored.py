@@ -1,0 +1,229 @@
+"""A run that waits for an approval in a store: another process goes on with it, once, where it stood."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from interlock import Agent, Processor, tool
+from interlock.errors import AlreadyResumed, NothingSuspended, RunError, UnknownRun, UnrecordableValue
+from interlock.processors import InputContext, OutputResultContext, OutputStepContext, OutputStreamContext
+from interlock.runtime import MemoryRunStore, SQLiteRunStore
+from interlock.storage import RunStore
+from interlock.testing import ScriptedModel
+from tests.lifecycle.acting import chunks_and_result, kinds
+
+pytestmark = pytest.mark.anyio
+
+RAN: list[object] = []
+
+
+@tool(needs_approval=True)
+def pay(amount: int = 5) -> str:
+    """Pay somebody."""
+    RAN.append(amount)
+    return f"paid {amount}"
+
+
+@pytest.fixture(autouse=True)
+def no_tool_has_run() -> None:
+    RAN.clear()
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> RunStore:
+    return MemoryRunStore() if request.param == "memory" else SQLiteRunStore(tmp_path / "runs.db")
+
+
+class Watching(Processor):
+    """Counts what it sees, over the whole run."""
+
+    id = "watching"
+
+    def process_input(self, ctx: InputContext) -> None:
+        ctx.state["inputs"] = ctx.state.get("inputs", 0) + 1
+
+    def process_output_stream(self, ctx: OutputStreamContext) -> Any:
+        ctx.state["chunks"] = ctx.state.get("chunks", 0) + 1
+        return ctx.chunk
+
+    def process_output_result(self, ctx: OutputResultContext) -> None:
+        ctx.warn(f"{ctx.state['inputs']} inputs, {ctx.state['chunks']} chunks, {ctx.request_context.get('who')}")
+
+
+def till(store: RunStore, script: Any, **more: Any) -> Agent:
+    """An agent as each process makes its own."""
+    guard = Watching()
+    return Agent(
+        id="till",
+        model=ScriptedModel(script),
+        instructions="You pay.",
+        tools=[pay],
+        input_processors=[guard],
+        output_processors=[guard],
+        run_store=store,
+        **more,
+    )
+
+
+ASKS = ["I pay. ", ScriptedModel.tool_call("pay", {"amount": 7}, id="c1")]
+
+
+async def test_another_process_goes_on_where_the_run_stood(store: RunStore) -> None:
+    whole = till(store, [ASKS, "Done."])
+    same = await whole.resume((await whole.generate("hello", request_context={"who": "ann"})).run_id)
+    RAN.clear()
+    waits = await till(store, [ASKS]).generate("hello", request_context={"who": "ann"})
+    assert RAN == []
+    other = till(store, ["Done."])
+    result = await other.resume(waits.run_id)
+    assert RAN == [7]
+    assert (result.status, result.text, result.run_id) == ("success", "I pay. Done.", waits.run_id)
+    assert "paid 7" in other.model.received(0)  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue]
+    assert [m.text for m in result.messages.all] == [m.text for m in same.messages.all]
+    assert [m.text for m in result.messages.system_messages()] == ["You pay."]
+    assert [(s.step_number, s.text, s.finish_reason) for s in result.steps] == [
+        (s.step_number, s.text, s.finish_reason) for s in same.steps
+    ]
+    assert result.usage == same.usage
+    assert [(c.phase, c.verdict, c.reason, c.runs) for c in result.checks] == [
+        (c.phase, c.verdict, c.reason, c.runs) for c in same.checks
+    ]
+    assert "1 inputs" in str(result.checks[1].reason)
+    assert "ann" in str(result.checks[1].reason)
+
+
+async def test_the_store_lists_it_as_what_it_is(store: RunStore) -> None:
+    agent = till(store, [ASKS, "Done."])
+    waits = await agent.generate("hello")
+    (told,) = await store.runs()
+    assert (told.run_id, told.workflow_id, told.status) == (waits.run_id, "till", "suspended")
+    await agent.resume(waits.run_id)
+    (told,) = await store.runs()
+    assert told.status == "success"
+
+
+async def test_a_run_that_never_waits_leaves_nothing_in_the_store(store: RunStore) -> None:
+    await till(store, ["hello"]).generate("hello")
+    assert await store.runs() == []
+
+
+async def test_it_is_gone_on_with_once(store: RunStore) -> None:
+    waits = await till(store, [ASKS]).generate("hello")
+    async with till(store, ["Done."]).resume_stream(waits.run_id) as stream:
+        with pytest.raises(AlreadyResumed):
+            await till(store, ["Done."]).resume(waits.run_id)
+        assert (await stream.result()).status == "success"
+    with pytest.raises(NothingSuspended, match="has ended: success"):
+        await till(store, ["Done."]).resume(waits.run_id)
+    assert RAN == [7]
+
+
+async def test_a_wrong_answer_uses_nothing_up(store: RunStore) -> None:
+    waits = await till(store, [ASKS]).generate("hello")
+    with pytest.raises(NothingSuspended, match="does not wait for tool call 'c9', but for 'c1'"):
+        await till(store, []).resume(waits.run_id, tool_call_id="c9")
+    assert (await till(store, ["Done."]).resume(waits.run_id, tool_call_id="c1")).status == "success"
+
+
+async def test_what_the_store_does_not_have_is_told(store: RunStore) -> None:
+    with pytest.raises(UnknownRun):
+        await till(store, []).resume("nobody")
+    waits = await till(store, [ASKS]).generate("hello")
+    other = Agent(id="other", model="embedded/echo", run_store=store)
+    with pytest.raises(RunError, match="is none of agent 'other'"):
+        await other.resume(waits.run_id)
+
+
+async def test_what_was_given_to_the_call_alone_goes_on_in_its_own_process_only(store: RunStore) -> None:
+    agent = till(store, [])
+    waits = await agent.generate("hello", model=ScriptedModel([ASKS, "Done."]))
+    with pytest.raises(RunError, match="was made with model of its own, which no store keeps"):
+        await till(store, ["Done."]).resume(waits.run_id)
+    assert (await agent.resume(waits.run_id)).text == "I pay. Done."
+
+
+async def test_options_that_are_data_go_on(store: RunStore) -> None:
+    waits = await till(store, [ASKS]).generate("hello", max_steps=1, release="run")
+    chunks: list[Any] = []
+    async with till(store, ["Done."]).resume_stream(waits.run_id) as stream:
+        chunks = [chunk async for chunk in stream]
+        result = await stream.result()
+    assert result.finish_reason == "max-steps"
+    assert "".join(c.text for c in chunks if c.type == "text-delta") == "I pay. "
+
+
+async def test_state_that_is_no_data_fails_the_run_and_names_the_key(store: RunStore) -> None:
+    class Careless(Processor):
+        id = "careless"
+
+        def process_output_step(self, ctx: OutputStepContext) -> None:
+            ctx.state["lock"] = open  # what is no data
+
+    agent = Agent(model=ScriptedModel([ASKS]), tools=[pay], output_processors=[Careless()], run_store=store)
+    with pytest.raises(UnrecordableValue, match="lock"):
+        await agent.generate("hello")
+    assert await store.runs() == []
+
+
+async def test_a_retry_asked_for_after_the_wait_takes_the_whole_step_back(store: RunStore) -> None:
+    class Once(Processor):
+        id = "once"
+
+        def process_output_stream(self, ctx: OutputStreamContext) -> Any:
+            if ctx.chunk.type == "tool-result":
+                ctx.abort("not so", retry=True)
+            return ctx.chunk
+
+    def made(script: Any) -> Agent:
+        return Agent(
+            id="once",
+            model=ScriptedModel(script),
+            tools=[pay],
+            output_processors=[Once()],
+            run_store=store,
+            max_processor_retries=1,
+        )
+
+    waits = await made([ASKS]).generate("hello")
+    second = made(["Then differently."])
+    result = await second.resume(waits.run_id)
+    assert result.text == "Then differently."
+    assert "not so" in second.model.received(0)  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue]
+    assert [s.finish_reason for s in result.steps] == ["retry", "stop"]
+
+
+async def test_a_block_after_the_wait_is_written_as_the_end(store: RunStore) -> None:
+    class Never(Processor):
+        id = "never"
+
+        def process_output_result(self, ctx: OutputResultContext) -> None:
+            ctx.abort("never")
+
+    def made(script: Any) -> Agent:
+        return Agent(id="a", model=ScriptedModel(script), tools=[pay], output_processors=[Never()], run_store=store)
+
+    waits = await made([ASKS]).generate("hello")
+    async with made(["Done."]).resume_stream(waits.run_id) as stream:
+        chunks = [chunk async for chunk in stream]
+    assert kinds(chunks)[-1] == "tripwire"
+    assert [told.status for told in await store.runs()] == ["tripwire"]
+
+
+async def test_leaving_the_resumed_stream_is_written_as_the_end(store: RunStore) -> None:
+    waits = await till(store, [ASKS]).generate("hello")
+    async with till(store, ["Done."]).resume_stream(waits.run_id) as stream:
+        await anext(stream)
+    assert [told.status for told in await store.runs()] == ["canceled"]
+
+
+async def test_answers_one_by_one_are_kept(store: RunStore) -> None:
+    calls = [ScriptedModel.tool_call("pay", {"amount": n}, id=f"c{n}") for n in (1, 2)]
+    _, waits = await chunks_and_result(till(store, [[*calls]]))
+    still = await till(store, []).resume(waits.run_id, approve=False, reason="no", tool_call_id="c1")
+    assert [call.tool_call_id for call in still.suspended] == ["c2"]
+    last = till(store, ["Done."])
+    assert (await last.resume(waits.run_id)).status == "success"
+    assert RAN == [2]
