@@ -329,7 +329,7 @@ async def test_a_hook_that_swallows_its_verdict_and_waits_on_is_interrupted_and_
         if asked == 1:
             try:
                 ctx.abort("again", retry=True)
-            except BaseException:  # noqa: B902  # what a careless hook does
+            except BaseException:  # what a careless hook does
                 await anyio.sleep_forever()
 
     guard = Patient("guard", {phase: stubborn})
