@@ -1,0 +1,1 @@
+"""Lanes: texts that come in pieces, let go as soon as nothing that comes later can change what is found in them."""
