@@ -18,7 +18,8 @@
     │   ├── UnrecordableValue      a value of a stored run cannot be written to its journal
     │   └── RecordedError          what a step raised, as a journal tells of it
     ├── StorageError               a store could not write or read
-    │   └── JournalConflict        somebody else has written to the same run's journal
+    │   ├── JournalConflict        somebody else has written to the same run's journal
+    │   └── ForeignThread          a thread belongs to another resource than the one that asks for it
     ├── ModelError                 a provider refused, broke off or was not reachable
     ├── ToolError                  a tool raised, or was called with wrong arguments
     └── BlockedError               only from ``result.raise_if_blocked()``
@@ -40,6 +41,7 @@ __all__ = [
     "AlreadyStarted",
     "BlockedError",
     "DefinitionError",
+    "ForeignThread",
     "GraphChanged",
     "InterlockError",
     "InvalidProcessorReturn",
@@ -320,6 +322,24 @@ class JournalConflict(StorageError):
         super().__init__(
             f"the journal of run {run_id!r} ends with row {last}, not {after}: somebody else has written to it, who "
             "recovered, resumed or ended the run"
+        )
+
+
+class ForeignThread(StorageError):
+    """A thread belongs to another resource than the one that asks for it. Whose it is, is not told.
+
+    Args:
+        thread: The thread.
+        resource: Who asks; None: nobody in particular.
+    """
+
+    def __init__(self, thread: str, resource: str | None) -> None:
+        self.thread = thread
+        self.resource = resource
+        asks = "an access without a resource" if resource is None else f"resource {resource!r}"
+        super().__init__(
+            f"thread {thread!r} is not for {asks}: a thread belongs to the resource that its first message was saved "
+            "for; name that one with resource=, or take another thread"
         )
 
 

@@ -10,6 +10,7 @@ from interlock.errors import (
     AlreadyStarted,
     BlockedError,
     DefinitionError,
+    ForeignThread,
     GraphChanged,
     InterlockError,
     InvalidProcessorReturn,
@@ -49,6 +50,7 @@ def test_every_error_belongs_to_one_tree() -> None:
         RecordedError,
     }
     assert issubclass(JournalConflict, StorageError)
+    assert issubclass(ForeignThread, StorageError)
 
 
 def test_one_fault_is_told_in_one_line_and_several_are_numbered() -> None:

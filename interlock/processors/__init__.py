@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from interlock.processors.guards.moderation_processor import ModerationProcessor
     from interlock.processors.guards.pii_detector import PIIDetector
     from interlock.processors.guards.prompt_injection_detector import PromptInjectionDetector
+    from interlock.processors.recall.keeps_turn import KeepsTurn
+    from interlock.processors.recall.message_history import MessageHistory
     from interlock.processors.recovery.prefill_error_handler import PrefillErrorHandler
     from interlock.processors.recovery.stream_error_retry import StreamErrorRetryProcessor
     from interlock.processors.shaping.unicode_normalizer import UnicodeNormalizer
@@ -44,6 +46,8 @@ else:  # what only one processor needs is imported with that processor
         __name__,
         {
             "Finding": "interlock.processors.detection.finding",
+            "KeepsTurn": "interlock.processors.recall.keeps_turn",
+            "MessageHistory": "interlock.processors.recall.message_history",
             "ModerationProcessor": "interlock.processors.guards.moderation_processor",
             "PIIDetector": "interlock.processors.guards.pii_detector",
             "PrefillErrorHandler": "interlock.processors.recovery.prefill_error_handler",
@@ -63,8 +67,10 @@ __all__ = [
     "Finding",
     "InputContext",
     "InputStepContext",
+    "KeepsTurn",
     "LLMRequestContext",
     "LLMResponseContext",
+    "MessageHistory",
     "ModerationProcessor",
     "OutputResultContext",
     "OutputStepContext",

@@ -91,6 +91,16 @@ class HookContext:
         return self._seat.run.agent_id
 
     @property
+    def thread(self) -> str | None:
+        """The conversation that the call names, for memory; None where it names none."""
+        return self._seat.run.thread
+
+    @property
+    def resource(self) -> str | None:
+        """Whose conversation that is: a user, a customer, …; None where the call does not say."""
+        return self._seat.run.resource
+
+    @property
     def request_context(self) -> RequestContext:
         """What the caller handed over."""
         return self._seat.run.request_context

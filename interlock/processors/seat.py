@@ -22,9 +22,11 @@ class RunFacts:
         request_context: The caller's.
         agent_id: The agent, or None outside one.
         latch: Where the first tripwire is written.
+        thread: The conversation that the call names.
+        resource: Whose conversation that is.
     """
 
-    __slots__ = ("agent_id", "latch", "request_context", "retry_count", "run_id")
+    __slots__ = ("agent_id", "latch", "request_context", "resource", "retry_count", "run_id", "thread")
 
     def __init__(
         self,
@@ -33,9 +35,13 @@ class RunFacts:
         *,
         agent_id: str | None = None,
         latch: Latch | None = None,
+        thread: str | None = None,
+        resource: str | None = None,
     ) -> None:
         self.run_id = run_id if run_id is not None else new_id("run")
         self.agent_id = agent_id
+        self.thread = thread
+        self.resource = resource
         self.request_context = request_context if request_context is not None else RequestContext()
         self.latch = latch if latch is not None else Latch()
         self.retry_count = 0

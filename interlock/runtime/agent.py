@@ -16,7 +16,7 @@ from interlock.models import LanguageModel, resolve_model
 from interlock.runtime.agent_step import AgentStep, Asked
 from interlock.runtime.call_check import as_tools, check_options
 from interlock.runtime.options import CallOptions, Conversation, ProcessorList
-from interlock.runtime.processor_lists import ProcessorLists
+from interlock.runtime.keeping import checked_memory, composed_lists
 from interlock.runtime.result import AgentResult
 from interlock.runtime.shelf import Answer, Shelf
 from interlock.steps import Step, SupportsStep
@@ -24,6 +24,7 @@ from interlock.storage import RunStore
 from interlock.tools import Tool
 
 if TYPE_CHECKING:
+    from interlock.memory import Memory
     from interlock.runtime.stream import AgentStream
 
 __all__ = ["Agent"]
@@ -46,6 +47,7 @@ class Agent(SupportsStep[Asked, str]):
         model_settings: ``temperature``, ``max_tokens``, …
         run_store: Where a run that waits for an approval is kept, so that another process can go on with it. Default:
             in this process only.
+        memory: What it remembers of its conversations, thread by thread; see :class:`interlock.memory.Memory`.
         description: For people.
 
         Each of the three lists may be a function of the request context, called once per run.
@@ -80,6 +82,7 @@ class Agent(SupportsStep[Asked, str]):
         max_steps: int = 5,
         model_settings: Mapping[str, Any] | None = None,
         run_store: RunStore | None = None,
+        memory: Memory | None = None,
         description: str | None = None,
     ) -> None:
         fault = fault_in_id(id)
@@ -105,7 +108,8 @@ class Agent(SupportsStep[Asked, str]):
             "error": error_processors,
         }
         fixed = {name: entries for name, entries in self.processor_lists.items() if not callable(entries)}
-        self.composed = ProcessorLists(fixed)
+        self.memory = checked_memory(memory, id)
+        self.composed = composed_lists(fixed, self.memory)
         self.per_run = [name for name in self.processor_lists if name not in fixed]
         self._step = AgentStep(self)
         self.shelf = Shelf(id, run_store)

@@ -142,6 +142,8 @@ def _told(run: AgentRun) -> dict[str, Any]:
         "waiting": [[call.chunk, call.error, call.asks, call.approved] for call in waiting.calls],
         "offered": list(waiting.calls[0].known),
         "retry_count": run.facts.retry_count,
+        "thread": run.facts.thread,
+        "resource": run.facts.resource,
         "request_context": _recordable(run.facts.request_context),
         "settings": {name: getattr(settings, name) for name in SETTINGS},
         "of_the_call": list(settings.of_the_call),

@@ -37,6 +37,10 @@ def check_options(agent: Agent, options: Mapping[str, Any]) -> None:
     release = options.get("release", "chunk")
     if release not in ("chunk", "step", "run"):
         faults.append(f'release must be "chunk", "step" or "run", not {release!r}')
+    for name in ("thread", "resource"):
+        text: object = options.get(name)
+        if text is not None and (not isinstance(text, str) or not text):
+            faults.append(f"{name} must be a text that is not empty, not {text!r}")
     prepare = options.get("prepare_step")
     if prepare is not None and not callable(prepare):
         faults.append(f"prepare_step must be a function of InputStepContext, not {prepare!r}")

@@ -6,6 +6,7 @@ from typing import Final
 
 import anyio
 
+from interlock.errors import StorageError
 from interlock.runtime.agent_run import AgentRun
 from interlock.runtime.result import RunStatus
 from interlock.tracing import warn
@@ -22,6 +23,14 @@ async def keep(run: AgentRun, status: RunStatus) -> None:
     Raises:
         StorageError: A store failed.
     """
+    from interlock.runtime.keeping import keep_turn
+
+    try:
+        await keep_turn(run.points.processors, run.facts, run.messages, whole=status == "success")
+    except StorageError:
+        if status != "success":  # the journal is told how it has ended all the same
+            await run.shelf.ended(run, status)
+        raise
     await run.shelf.ended(run, status)
 
 

@@ -19,6 +19,7 @@ from interlock.processors.contexts import InputStepContext
 from interlock.processors.seat import RunFacts
 from interlock.runtime.agent_run import AgentRun, CallSettings
 from interlock.runtime.call_check import as_tools
+from interlock.runtime.keeping import check_thread, composed_lists
 from interlock.runtime.options import CallOptions, Conversation, PrepareStep, ProcessorList
 from interlock.runtime.points import Points
 from interlock.runtime.processor_lists import ProcessorLists
@@ -47,8 +48,10 @@ async def open_run(agent: Agent, asked: Conversation, options: CallOptions, grou
         DefinitionError: A list, model, tool or message is none.
     """
     request_context = RequestContext.of(options.get("request_context"))
-    facts = RunFacts(agent_id=agent.id, request_context=request_context)
+    thread, resource = options.get("thread"), options.get("resource")
+    facts = RunFacts(agent_id=agent.id, request_context=request_context, thread=thread, resource=resource)
     lists = await _lists(agent, options, request_context)
+    check_thread(thread, lists, agent.id)
     messages = _conversation(agent, asked, request_context)
     prepare = options.get("prepare_step")
     settings = CallSettings(
@@ -89,7 +92,13 @@ async def _restored(agent: Agent, run_id: str, told: Told, rows: int, group: Tas
     """A run as a store knows it."""
     from interlock.runtime.agent_journal import restore
 
-    facts = RunFacts(run_id, RequestContext.of(told["request_context"]), agent_id=agent.id)
+    facts = RunFacts(
+        run_id,
+        RequestContext.of(told["request_context"]),
+        agent_id=agent.id,
+        thread=told.get("thread"),
+        resource=told.get("resource"),
+    )
     lists = await _lists(agent, {}, facts.request_context)
     messages = MessageList()
     settings = CallSettings(model=agent.model, tools=agent.tools, **told["settings"])
@@ -118,7 +127,8 @@ async def _lists(agent: Agent, options: CallOptions, request_context: RequestCon
     given = {name: cast("ProcessorList", options.get(f"{name}_processors", own[name])) for name in _LISTS}
     if not agent.per_run and all(given[name] is own[name] for name in _LISTS):
         return agent.composed
-    return ProcessorLists({name: await _entries(entries, request_context) for name, entries in given.items()})
+    made = {name: await _entries(entries, request_context) for name, entries in given.items()}
+    return composed_lists(made, agent.memory)
 
 
 async def _entries(entries: ProcessorList, request_context: RequestContext) -> Sequence[ProcessorLike]:

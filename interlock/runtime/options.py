@@ -38,6 +38,9 @@ class CallOptions(TypedDict, total=False):
 
     Attributes:
         request_context: For processors, tools and steps to read.
+        thread: The conversation that the call belongs to, for the agent's memory: what was said there is recalled, and
+            the turn is stored there. Without it nothing is.
+        resource: Whose conversation that is: a user, a customer, ….
         max_steps: Model calls at most.
         prepare_step: Changes settings step by step.
         input_processors, output_processors, error_processors: In place of the agent's own.
@@ -54,6 +57,8 @@ class CallOptions(TypedDict, total=False):
     """
 
     request_context: RequestContext | Mapping[str, object]
+    thread: str
+    resource: str
     max_steps: int
     prepare_step: PrepareStep
     input_processors: ProcessorList

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from interlock.errors import InvalidProcessorReturn
@@ -135,6 +135,10 @@ class Points:
             self._path.note_checks(checks)
             stream = joined(stream, checks.records())
         return [*self.checks, *stream]
+
+    def processors(self) -> Iterable[Processor]:
+        """All processors of the run's lists, each once."""
+        return self._lists.processors().values()
 
     def states(self) -> dict[str, dict[str, object]]:
         """What processors keep for the run, by list and id."""

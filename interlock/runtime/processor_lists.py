@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from interlock.processors.base import Processor, ProcessorStep
 from interlock.processors.compose import ProcessorLike, compose
+from interlock.steps import Step
 from interlock.tracing import warn
 from interlock.verdict import Phase
 from interlock.workflows import NestedNode, Plan, StepNode, Workflow, acting_steps, specialise
@@ -38,12 +39,21 @@ class _Composed:
     ops: tuple[Operation, ...]
 
 
+def _keeps(step: Step[Any, Any]) -> bool:
+    """Whether it is a processor that needs no hook: it is told when a run has ended."""
+    if not isinstance(step, ProcessorStep):
+        return False
+    from interlock.processors.recall.keeps_turn import KeepsTurn
+
+    return isinstance(step.processor, KeepsTurn)
+
+
 def _warn_of_idle(name: str, workflow: Workflow[Any, Any]) -> None:
     """Warn of what never acts in the list it stands in: it would be taken for a guard that passed."""
     points = [phase for phase in Phase if name in LISTS[phase]]
     for node in workflow.plan.nodes:
         step = node.step if isinstance(node, StepNode | NestedNode) else None
-        if step is not None and not any(step.acts_in(phase) for phase in points):
+        if step is not None and not any(step.acts_in(phase) for phase in points) and not _keeps(step):
             acts = [str(phase) for phase in Phase if step.acts_in(phase)]
             warn("a processor never acts in this list", list=f"{name}_processors", step=step.id, acts_at=acts)
 
