@@ -25,7 +25,7 @@ from typing import Final
 from interlock.processors.detection.confusables import LOOKALIKES, OF_OTHER_SCRIPTS
 from interlock.processors.detection.invisible import CONTROLS, INVISIBLE, character_class
 
-__all__ = ["LONGEST_SEGMENT", "SECOND_OF_COMPOSITION", "Layer", "ScanCopy", "Segment", "joins_previous", "segments"]
+__all__ = ["LONGEST_SEGMENT", "SECOND_OF_COMPOSITION", "Layer", "ScanCopy", "Segment", "joins_previous", "layer_of", "segments"]
 
 LONGEST_SEGMENT: Final = 32
 """Characters of a segment; a longer run of combining marks is cut."""
@@ -152,6 +152,11 @@ class Layer:
         return "1" not in flags or any(
             f == "0" and "a" <= c <= "z" for f, c in zip(flags, self.text[start:end], strict=True)
         )
+
+
+def layer_of(layer: Layer) -> tuple[array[int] | None, array[int] | None, str]:
+    """What a layer is made of: where each character begins and ends in the raw text, which were of another script."""
+    return layer._starts, layer._ends, layer._foreign
 
 
 class ScanCopy:

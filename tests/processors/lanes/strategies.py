@@ -8,7 +8,7 @@ from itertools import pairwise
 from hypothesis import strategies as st
 
 from interlock.processors.lanes.bounded_pattern import BoundedPattern
-from interlock.processors.lanes.lane import Decided, Decider
+from interlock.processors.lanes.lane import Decided, Lane
 from interlock.processors.lanes.matcher import Match, Matcher
 
 LETTERS = "ab1 .\n"
@@ -75,6 +75,21 @@ def pieces_of(draw: st.DrawFn, texts: st.SearchStrategy[str] = TEXTS) -> list[st
     return [text[a:b] for a, b in pairwise(edges)]
 
 
-def decided(decider: Decider, pieces: Sequence[str]) -> list[Decided]:
-    """All that a decider says of a text in pieces, the end included."""
-    return [*(decider.push(piece) for piece in pieces), decider.end()]
+def decided(lane: Lane, pieces: Sequence[str]) -> list[Decided]:
+    """All that a lane says of a text in pieces, the end included."""
+    return [*(lane.push(piece) for piece in pieces), lane.end()]
+
+
+def by_hand(matchers: Sequence[Matcher], text: str) -> list[Match]:
+    """What matchers find in a whole text, put together the slow way: character by character."""
+    found = sorted((m[0], -m[1], order, Match(*m)) for order, one in enumerate(matchers) for m in one.find(text, 0))
+    made: list[Match] = []
+    owner: set[int] = set()
+    for _, _, _, match in found:
+        free = [n for n in range(match.start, match.end) if n not in owner]
+        if free and free[0] == match.start:
+            made.append(match)
+        elif free:
+            made.append(match._replace(start=free[0], replacement=""))
+        owner.update(range(match.start, match.end))
+    return made
