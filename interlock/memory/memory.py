@@ -67,7 +67,7 @@ def faults_in_history(store: object, last_messages: object) -> list[str]:
     if isinstance(store, type):
         faults.append(f"store is the class {store.__name__}: pass an instance, {store.__name__}(…)")
     elif not isinstance(store, MessageStore):
-        faults.append(f"store is a MessageStore, with load, save, delete and threads, not a {type(store).__name__}")
+        faults.append(f"store is a MessageStore, with load, save, delete and threads, not {type(store).__name__}")
     if last_messages is not None and (
         not isinstance(last_messages, int) or isinstance(last_messages, bool) or last_messages < 0
     ):

@@ -9,7 +9,7 @@ the service names where it refuses a request with status 400:
   messages texts, images, sounds and files; an assistant's texts and refusals.
 * ``tool_calls`` stands in an assistant's message alone, is not empty, and each call has an id, the type ``function``, a
   name of at most 64 letters, digits, ``_`` and ``-``, and arguments as the text of JSON.
-* "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'", directly,
+* "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'": at once,
   one to each. "messages with role 'tool' must be a response to a preceding message with 'tool_calls'."
 
 Two rules are stricter than that form, for the sake of other providers: no text is empty (Anthropic: "text content
