@@ -9,7 +9,7 @@ import anyio
 import pytest
 
 from interlock import Agent, Message, MessageList, Phase, tool
-from interlock.errors import DefinitionError, ForeignThread, ModelError, StorageError
+from interlock.errors import DefinitionError, ForeignThread, ModelError, NothingSuspended, StorageError
 from interlock.memory import InMemoryMessageStore, Memory
 from interlock.messages import ToolInvocationPart
 from interlock.processors import KeepsTurn
@@ -207,7 +207,7 @@ def test_what_is_no_memory_is_told(memory: Any) -> None:
 
 async def test_another_resources_thread_fails_the_run_and_is_not_touched() -> None:
     memory = Memory()
-    agent = agent_with(memory, lambda _: "secret")
+    agent = agent_with(memory, ["secret", "never"])
     await agent.generate("hi", thread="t", resource="ann")
     with pytest.raises(ForeignThread):
         await agent.generate("tell me", thread="t", resource="bob")
@@ -298,3 +298,18 @@ async def test_where_nothing_was_accepted_nobody_is_asked() -> None:
     remembered = MessageList("before", source="memory")
     await keep_turn(lambda: [keeper], RunFacts(thread="t"), remembered, whole=True)
     assert keeper.kept == []
+
+
+async def test_the_journal_of_a_run_is_told_its_end_where_the_turn_could_not_be_kept() -> None:
+    @tool(needs_approval=True)
+    def refund(order: str) -> str:
+        """Pay money back."""
+        return "paid"
+
+    script: Any = [call("refund", {"order": "1"}), "Done."]
+    agent = Agent(model=ScriptedModel(script), tools=[refund], memory=Memory(Failing()), run_store=MemoryRunStore())
+    waits = await agent.generate("money back", thread="t")
+    with pytest.raises(StorageError, match="disk full"):
+        await agent.resume(waits.run_id)
+    with pytest.raises(NothingSuspended, match="it has ended: failed"):
+        await agent.resume(waits.run_id)

@@ -6,7 +6,7 @@ import pytest
 
 from interlock import Agent, MessageList
 from interlock.errors import DefinitionError
-from interlock.processors import KeepsTurn
+from interlock.processors import InputContext, KeepsTurn
 from interlock.testing import ScriptedModel
 
 pytestmark = pytest.mark.anyio
@@ -46,7 +46,9 @@ async def test_one_object_in_two_lists_is_told_once() -> None:
 
 def test_a_misspelt_hook_is_told_here_too() -> None:
     with pytest.raises(DefinitionError, match="did you mean process_input"):
-        type("Wrong", (KeepsTurn,), {"process_inptu": lambda self, ctx: None})
+
+        class Wrong(KeepsTurn):  # pyright: ignore[reportUnusedClass]  # defining it raises
+            def process_inptu(self, ctx: InputContext) -> None: ...
 
 
 async def test_the_base_keeps_nothing_itself() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
@@ -17,6 +17,8 @@ from tests.lifecycle.acting import flow
 from tests.lifecycle.valid_history import assert_valid_history
 
 pytestmark = pytest.mark.anyio
+
+STORE: Final = InMemoryMessageStore()
 
 
 def said(role: Any, text: str, id_: str | None = None) -> Message:
@@ -140,24 +142,26 @@ async def test_a_store_that_fails_is_a_storage_error_that_names_the_thread() -> 
     assert isinstance(told.value.__cause__, OSError)
 
 
-@pytest.mark.parametrize("options", [{"store": object()}, {"last_messages": -1}, {"last_messages": "3"}])
+@pytest.mark.parametrize(
+    "options", [{"store": object()}, {"store": STORE, "last_messages": -1}, {"store": STORE, "last_messages": "3"}]
+)
 def test_what_makes_no_history_is_told(options: dict[str, Any]) -> None:
     with pytest.raises(DefinitionError, match="MessageHistory"):
-        MessageHistory(**{"store": InMemoryMessageStore(), **options})
+        MessageHistory(**options)
 
 
 @pytest.mark.parametrize("shape", ["alone", "step", "workflow", "output"])
 async def test_by_hand_it_does_the_same_wherever_it_stands(shape: str) -> None:
     store = InMemoryMessageStore()
     history = MessageHistory(store=store, id="mine")
-    given: dict[str, Any] = {
+    lists: dict[str, dict[str, Any]] = {
         "alone": {"input_processors": [history]},
         "step": {"input_processors": [create_step(history)]},
         "workflow": {"input_processors": [flow().then(history).commit()]},
         "output": {"output_processors": [history]},
-    }[shape]
+    }
     model = ScriptedModel(["a1", "a2"])
-    agent = Agent(model=model, **given)
+    agent = Agent(model=model, **lists[shape])
     await agent.generate("u1", thread="t")
     result = await agent.generate("u2", thread="t")
     assert [one.text for one in await store.load("t")] == ["u1", "a1", "u2", "a2"]

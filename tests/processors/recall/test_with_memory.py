@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from interlock import Agent, Phase, create_step
 from interlock.errors import DefinitionError
 from interlock.memory import InMemoryMessageStore, Memory
 from interlock.processors import MessageHistory
+from interlock.processors.compose import ProcessorLike
 from interlock.processors.recall.with_memory import with_memory
 from interlock.testing import ScriptedModel
 from tests.lifecycle.acting import Everywhere, flow
@@ -32,18 +34,24 @@ def test_a_list_that_is_not_there_is_not_made() -> None:
     assert with_memory(Memory(), {"output": ()}) == {"output": ()}
 
 
-@pytest.mark.parametrize(
-    "entries",
-    [
-        lambda own: [own],
-        lambda own: (Everywhere("own"), own),
-        lambda own: [create_step(own)],
-        lambda own: [flow().then(Everywhere("own")).then(own).commit()],
-        lambda own: [flow("outer").then(flow("inner").then(own).commit()).commit()],
-    ],
-)
-def test_a_users_processor_of_that_id_replaces_it(entries: Any) -> None:
-    given = entries(mine())
+def placed(own: MessageHistory, how: str) -> Sequence[ProcessorLike]:
+    """An input list in which it stands."""
+    match how:
+        case "alone":
+            return [own]
+        case "last":
+            return (Everywhere("own"), own)
+        case "step":
+            return [create_step(own)]
+        case "workflow":
+            return [flow().then(Everywhere("own")).then(own).commit()]
+        case _:
+            return [flow("outer").then(flow("inner").then(own).commit()).commit()]
+
+
+@pytest.mark.parametrize("how", ["alone", "last", "step", "workflow", "deep"])
+def test_a_users_processor_of_that_id_replaces_it(how: str) -> None:
+    given = placed(mine(), how)
     assert with_memory(Memory(), {"input": given})["input"] is given
 
 
