@@ -8,6 +8,7 @@ import anyio
 
 from interlock.errors import StorageError
 from interlock.runtime.agent_run import AgentRun
+from interlock.runtime.keeping import keep_turn
 from interlock.runtime.result import RunStatus
 from interlock.tracing import warn
 
@@ -23,8 +24,6 @@ async def keep(run: AgentRun, status: RunStatus) -> None:
     Raises:
         StorageError: A store failed.
     """
-    from interlock.runtime.keeping import keep_turn
-
     try:
         await keep_turn(run.points.processors, run.facts, run.messages, whole=status == "success")
     except StorageError:

@@ -254,6 +254,38 @@ async def test_a_store_that_hangs_holds_a_run_up_only_so_long(
     assert "took more than 0.01 s" in capsys.readouterr().err
 
 
+async def test_a_caller_that_is_cancelled_while_the_store_hangs_waits_only_so_long(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(ending_module, "LONGEST_KEEPING", 0.01)
+    saving = anyio.Event()
+
+    class Slow(Hanging):
+        async def save(self, thread: str, messages: Sequence[Message], *, resource: str | None = None) -> None:
+            saving.set()
+            await super().save(thread, messages, resource=resource)
+
+    async with anyio.create_task_group() as group:
+
+        async def run() -> None:
+            await agent_with(Memory(Slow()), ["hello"]).generate("hi", thread="t")
+
+        group.start_soon(run)
+        await saving.wait()
+        group.cancel_scope.cancel()
+    assert "took more than 0.01 s" in capsys.readouterr().err
+
+
+async def test_a_conversation_that_is_handed_on_is_neither_recalled_nor_kept_twice() -> None:
+    memory = Memory()
+    agent = agent_with(memory, ["one", "two"])
+    messages = (await agent.generate("hi", thread="t", resource="ann")).messages
+    messages.add("and?")
+    result = await agent.generate(messages, thread="t", resource="ann")
+    assert result.messages.texts() == ["hi", "one", "and?", "two"]
+    assert [text for _, text in await stored(memory)] == ["hi", "one", "and?", "two"]
+
+
 async def test_a_run_that_was_resumed_in_another_process_keeps_the_whole_turn() -> None:
     @tool(needs_approval=True)
     def refund(order: str) -> str:
