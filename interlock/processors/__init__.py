@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from interlock.processors.recovery.prefill_error_handler import PrefillErrorHandler
     from interlock.processors.recovery.stream_error_retry import StreamErrorRetryProcessor
     from interlock.processors.shaping.unicode_normalizer import UnicodeNormalizer
+    from interlock.processors.text_guard import TextGuard
 else:  # what only one processor needs is imported with that processor
     __getattr__ = lazily(
         __name__,
@@ -54,6 +55,7 @@ else:  # what only one processor needs is imported with that processor
             "PromptInjectionDetector": "interlock.processors.guards.prompt_injection_detector",
             "Scope": "interlock.processors.detection.scope",
             "StreamErrorRetryProcessor": "interlock.processors.recovery.stream_error_retry",
+            "TextGuard": "interlock.processors.text_guard",
             "UnicodeNormalizer": "interlock.processors.shaping.unicode_normalizer",
         },
     )
@@ -89,6 +91,7 @@ __all__ = [
     "StepChanges",
     "StepResult",
     "StreamErrorRetryProcessor",
+    "TextGuard",
     "ToolCallChanges",
     "ToolCallContext",
     "ToolResultChanges",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping, Sequence
-from typing import ClassVar, Self, cast
+from typing import Any, ClassVar, NamedTuple, Self, cast
 
 from interlock.errors import MergeConflict
 from interlock.messages import Chunk, Message, MessageList, ReasoningDelta, Source, TextDelta
@@ -12,7 +12,27 @@ from interlock.processors.hook_context import HookContext
 from interlock.processors.seat import RunFacts, Seat
 from interlock.verdict import Phase
 
-__all__ = ["OutputStreamContext", "StreamSoFar"]
+__all__ = ["LaneKey", "OutputStreamContext", "Piece", "StreamSoFar"]
+
+LaneKey = tuple[str, str]
+"""A text of a stream: the kind of its part (``"text"``, ``"reasoning"``, ``"tool-arguments"``), and the part's id."""
+
+
+class Piece(NamedTuple):
+    """A range of a lane's incoming text, and what became of it.
+
+    Args:
+        start: Where the range begins.
+        end: Where it ends, exclusive.
+        text: What was let go in its place.
+        kept: Whether that is the incoming text itself.
+    """
+
+    start: int
+    end: int
+    text: str
+    kept: bool
+
 
 KEPT_PARTS = 256
 
@@ -59,11 +79,15 @@ class OutputStreamContext(HookContext):
 
     Attributes:
         out: What goes on: a tuple of chunks; empty: dropped.
+        held: What a processor keeps for this step alone, such as text that it holds back; None when a step begins.
+        edited: Whether what the processor let go differs in more than its cuts from what came in; None: it does where
+            the chunks differ.
+        pieces: Which ranges of the incoming text of a lane became what, for whoever joins branches; None: nobody does.
     """
 
     phase: ClassVar[Phase] = Phase.OUTPUT_STREAM
     source: ClassVar[Source] = "response"
-    __slots__ = ("chunk", "out", "so_far")
+    __slots__ = ("chunk", "edited", "held", "out", "pieces", "so_far")
 
     def __init__(
         self,
@@ -77,6 +101,9 @@ class OutputStreamContext(HookContext):
         self.chunk = chunk
         self.out: tuple[Chunk, ...] = (chunk,)
         self.so_far = so_far if so_far is not None else StreamSoFar()
+        self.held: Any = None
+        self.edited: bool | None = None
+        self.pieces: list[tuple[LaneKey, Piece]] | None = None
 
     @property
     def text(self) -> str:
@@ -103,6 +130,7 @@ class OutputStreamContext(HookContext):
         made.chunk = self.chunk
         made.out = self.out
         made.so_far = self.so_far
+        made.held = made.edited = made.pieces = None
         return made
 
     def seated(self, seat: Seat) -> Self:

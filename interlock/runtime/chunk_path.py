@@ -64,6 +64,7 @@ class ChunkPath:
             hook.renew()
         for context in self._contexts:
             context.so_far = self._so_far
+            context.held = None
             context.message_list = messages.fork()
 
     def feed(self, chunk: Chunk) -> MaybeFlow:

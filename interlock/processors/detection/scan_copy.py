@@ -25,7 +25,16 @@ from typing import Final
 from interlock.processors.detection.confusables import LOOKALIKES, OF_OTHER_SCRIPTS
 from interlock.processors.detection.invisible import CONTROLS, INVISIBLE, character_class
 
-__all__ = ["LONGEST_SEGMENT", "SECOND_OF_COMPOSITION", "Layer", "ScanCopy", "Segment", "joins_previous", "layer_of", "segments"]
+__all__ = [
+    "LONGEST_SEGMENT",
+    "SECOND_OF_COMPOSITION",
+    "Layer",
+    "ScanCopy",
+    "Segment",
+    "joins_previous",
+    "layer_of",
+    "segments",
+]
 
 LONGEST_SEGMENT: Final = 32
 """Characters of a segment; a longer run of combining marks is cut."""

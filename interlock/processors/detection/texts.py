@@ -21,12 +21,18 @@ from interlock.messages import (
     ToolInvocationPart,
 )
 from interlock.messages.rewriting import apply_edits
-from interlock.processors.changes import ToolResultChanges
-from interlock.processors.contexts import InputContext, OutputResultContext, ToolResultContext
+from interlock.processors.changes import ToolCallChanges, ToolResultChanges
+from interlock.processors.contexts import (
+    InputContext,
+    OutputResultContext,
+    OutputStepContext,
+    ToolCallContext,
+    ToolResultContext,
+)
 from interlock.processors.detection.json_strings import JSONStrings
 from interlock.processors.detection.scope import PartKind, Scope
 
-__all__ = ["FILTERED", "GuardedText", "MessageTexts", "ResultTexts", "Texts"]
+__all__ = ["FILTERED", "CallTexts", "GuardedText", "JSONTexts", "MessageTexts", "ResultTexts", "Texts"]
 
 FILTERED: Final = "[filtered]"
 """What stands in a tool's result for a string that was filtered: the model is not to take it for an empty answer."""
@@ -75,7 +81,7 @@ class Texts(ABC):
         """Whether the text can be taken out."""
 
     @abstractmethod
-    def finish(self) -> ToolResultChanges | None:
+    def finish(self) -> ToolResultChanges | ToolCallChanges | None:
         """Make the changes; give what the hook returns."""
 
 
@@ -85,14 +91,20 @@ class MessageTexts(Texts):
     Args:
         ctx: The context; its messages are edited.
         scope: What is read.
+        messages: Those that are read; None: the context's.
     """
 
-    def __init__(self, ctx: InputContext | OutputResultContext, scope: Scope) -> None:
+    def __init__(
+        self,
+        ctx: InputContext | OutputStepContext | OutputResultContext,
+        scope: Scope,
+        messages: Sequence[Message] | None = None,
+    ) -> None:
         super().__init__()
         self._list = ctx.message_list
         self._places: list[tuple[str, _TextPlace | _JSONPlace]] = []
         self._changed: dict[tuple[str, _Field], JSONStrings] = {}
-        for message in ctx.messages:
+        for message in ctx.messages if messages is None else messages:
             self._read(message, scope)
 
     def edit(self, index: int, edits: Sequence[TextEdit]) -> None:
@@ -157,20 +169,31 @@ class MessageTexts(Texts):
         self._places.append((message.id, place))
 
 
-class ResultTexts(Texts):
-    """The texts of what a tool returned.
+class JSONTexts(Texts):
+    """The texts of a JSON value.
 
     Args:
-        ctx: The context.
+        value: The value; it is copied.
         scope: What is read.
+        part: What the value is.
     """
 
-    def __init__(self, ctx: ToolResultContext, scope: Scope) -> None:
+    def __init__(self, value: object, scope: Scope, part: PartKind) -> None:
         super().__init__()
-        self._strings = JSONStrings(ctx.result)
+        self._strings = JSONStrings(value)
         self._changed = False
-        if scope.takes(None, "tool-result"):
-            self.texts = [GuardedText(t.text, "tool-result", None, t.can_change) for t in self._strings.texts]
+        if scope.takes(None, part):
+            self.texts = [GuardedText(t.text, part, None, t.can_change) for t in self._strings.texts]
+
+    @property
+    def value(self) -> JSONValue:
+        """The value with the changes."""
+        return self._strings.value
+
+    @property
+    def changed(self) -> bool:
+        """Whether there are any."""
+        return self._changed
 
     def edit(self, index: int, edits: Sequence[TextEdit]) -> None:
         self._change(index, apply_edits(self.texts[index].text, edits))
@@ -182,12 +205,42 @@ class ResultTexts(Texts):
     def can_drop(self, index: int) -> bool:
         return self.texts[index].can_change
 
-    def finish(self) -> ToolResultChanges | None:
-        return ToolResultChanges(result=self._strings.value) if self._changed else None
+    def finish(self) -> ToolResultChanges | ToolCallChanges | None:
+        return None
 
     def _change(self, index: int, text: str) -> None:
         self._strings.change(index, text)
         self._changed = True
+
+
+class ResultTexts(JSONTexts):
+    """The texts of what a tool returned.
+
+    Args:
+        ctx: The context.
+        scope: What is read.
+    """
+
+    def __init__(self, ctx: ToolResultContext, scope: Scope) -> None:
+        super().__init__(ctx.result, scope, "tool-result")
+
+    def finish(self) -> ToolResultChanges | None:
+        return ToolResultChanges(result=self.value) if self.changed else None
+
+
+class CallTexts(JSONTexts):
+    """The texts of the arguments that a tool is to be called with.
+
+    Args:
+        ctx: The context.
+        scope: What is read.
+    """
+
+    def __init__(self, ctx: ToolCallContext, scope: Scope) -> None:
+        super().__init__(ctx.args, scope, "tool-arguments")
+
+    def finish(self) -> ToolCallChanges | None:
+        return ToolCallChanges(args=self.value) if self.changed else None
 
 
 @dataclass(frozen=True, slots=True)

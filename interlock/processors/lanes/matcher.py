@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from typing import Literal, NamedTuple
 
-from interlock.errors import RunError
+from interlock.errors import InterlockError
 
 __all__ = ["Found", "Match", "Matcher", "MatcherError", "Reading", "checked"]
 
@@ -39,7 +39,7 @@ Found = Match | tuple[int, int]
 """A match; or only where it begins and ends."""
 
 
-class MatcherError(RunError):
+class MatcherError(InterlockError):
     """A matcher that does not keep to what it declares. Nothing that it says can be relied on then.
 
     Args:
