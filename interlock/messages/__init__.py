@@ -8,9 +8,11 @@ from interlock.lazy import lazily
 from interlock.messages.chunks import (
     Chunk,
     ChunkBase,
+    DataChunk,
     ErrorChunk,
     FileChunk,
     Finish,
+    ObjectChunk,
     ReasoningDelta,
     ReasoningEnd,
     ReasoningStart,
@@ -26,6 +28,7 @@ from interlock.messages.chunks import (
     ToolCallDelta,
     ToolCallStart,
     ToolError,
+    ToolOutput,
     ToolResult,
     TripwireChunk,
 )
@@ -62,6 +65,7 @@ else:
 __all__ = [
     "Chunk",
     "ChunkBase",
+    "DataChunk",
     "DataPart",
     "EditKind",
     "ErrorChunk",
@@ -74,6 +78,7 @@ __all__ = [
     "Message",
     "MessageList",
     "MessageView",
+    "ObjectChunk",
     "Part",
     "PartBase",
     "Prompt",
@@ -103,6 +108,7 @@ __all__ = [
     "ToolCallStart",
     "ToolError",
     "ToolInvocationPart",
+    "ToolOutput",
     "ToolResult",
     "ToolResultPart",
     "TripwireChunk",

@@ -17,9 +17,11 @@ from interlock.messages.usage import FinishReason, Usage
 __all__ = [
     "Chunk",
     "ChunkBase",
+    "DataChunk",
     "ErrorChunk",
     "FileChunk",
     "Finish",
+    "ObjectChunk",
     "ReasoningDelta",
     "ReasoningEnd",
     "ReasoningStart",
@@ -35,6 +37,7 @@ __all__ = [
     "ToolCallDelta",
     "ToolCallStart",
     "ToolError",
+    "ToolOutput",
     "ToolResult",
     "TripwireChunk",
 ]
@@ -72,6 +75,8 @@ class ChunkBase:
 
 
 def _wire_value(value: object) -> JSONValue:
+    if isinstance(value, ChunkBase):
+        return value.to_wire()
     if isinstance(value, Usage):
         named = {_camel(f.name): getattr(value, f.name) for f in dataclasses.fields(value)}
         return {**named, "totalTokens": value.total_tokens}
@@ -218,6 +223,58 @@ class ToolError(ChunkBase):
 
 
 @dataclass(frozen=True, slots=True)
+class ToolOutput(ChunkBase):
+    """What a tool gives while it runs. ``output`` is a value, or a chunk of the agent that the tool asks."""
+
+    type: ClassVar[Literal["tool-output"]] = "tool-output"
+    tool_call_id: str
+    tool_name: str
+    output: Chunk | JSONValue = None
+
+
+@dataclass(frozen=True, slots=True)
+class DataChunk(ChunkBase):
+    """A value for the client, which no model sees; on the wire its type is ``data-<name>``.
+
+    Args:
+        name: What it is, for the client.
+        data: The value, as JSON values.
+        id: A later one of this name and id takes its place in the message.
+        message_id: The message it belongs to; None: the answer.
+        transient: Whether it is only shown, and not stored as a part of the message.
+
+    >>> DataChunk("progress", 0.5).to_wire()["type"]
+    'data-progress'
+    """
+
+    type: ClassVar[Literal["data"]] = "data"
+    name: str
+    data: JSONValue = None
+    id: str | None = None
+    message_id: str | None = None
+    transient: bool = False
+
+    def to_wire(self, *, run_id: str | None = None) -> dict[str, JSONValue]:
+        """The chunk as a JSON object; its name is in its type."""
+        payload = {"data": self.data, "id": self.id, "messageId": self.message_id, "transient": self.transient}
+        return {"type": f"data-{self.name}", "runId": run_id, "from": "AGENT", "payload": payload}
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectChunk(ChunkBase):
+    """The object that the answer is to be, as far as its text has come. Passes through no hook: its text has.
+
+    Args:
+        object: As JSON values, as far as they are complete; with ``final`` the whole object.
+        final: Whether it is the whole, and fits the output schema.
+    """
+
+    type: ClassVar[Literal["object"]] = "object"
+    object: JSONValue
+    final: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class FileChunk(ChunkBase):
     """A file the model made; ``data`` in base64."""
 
@@ -291,6 +348,9 @@ Chunk = (
     | ToolCallApproval
     | ToolResult
     | ToolError
+    | ToolOutput
+    | DataChunk
+    | ObjectChunk
     | FileChunk
     | SourceChunk
     | StepFinish

@@ -355,6 +355,24 @@ class MessageList(Sequence[Message]):
         """
         return prompt_to_openai(self.to_prompt())
 
+    def to_ui(self, *, signals: bool = False) -> list[dict[str, JSONValue]]:
+        """The conversation as a client shows it: messages of ``id``, ``role``, ``parts``, ``metadata``; in camelCase.
+
+        System messages are left out, and so are signals unless they are asked for.
+
+        Args:
+            signals: Whether signals are shown.
+
+        Raises:
+            ValueError: A tool's result, data or metadata has no JSON form; the message names the place.
+
+        >>> MessageList("Hello").to_ui()[0]["parts"]
+        [{'type': 'text', 'text': 'Hello'}]
+        """
+        from interlock.messages.ui_form import message_to_ui
+
+        return [message_to_ui(m) for m in self._talk.current() if signals or m._envelope.role != "signal"]
+
     @classmethod
     def from_openai(cls, messages: Iterable[Mapping[str, JSONValue]], *, source: Source = "input") -> MessageList:
         """A list from the ``messages`` of OpenAI's chat completions; their system messages come to the front.

@@ -15,6 +15,7 @@ from interlock.messages.parts import (
     copy_json,
 )
 from interlock.messages.prompt import PromptMessage, PromptPart, ToolCallPart, ToolResultPart
+from interlock.messages.signals import escaped, signal_frame
 
 __all__ = ["messages_to_prompt"]
 
@@ -41,8 +42,18 @@ def messages_to_prompt(system: Iterable[Message], conversation: Iterable[Message
 
 def _other(message: Message) -> Iterator[PromptMessage]:
     parts = _said(message._parts)
+    if parts and message._envelope.role == "signal":
+        parts = _framed(message, parts)
     if parts:
         yield PromptMessage("user", parts, copy_json(message._envelope.provider_metadata))
+
+
+def _framed(message: Message, parts: list[PromptPart]) -> list[PromptPart]:
+    """A signal's text as an element, whose end nothing in the text can pretend to be; its files come behind."""
+    opening, closing = signal_frame(message)
+    text = "".join(part.text for part in parts if isinstance(part, TextPart))
+    framed = TextPart(f"{opening}{escaped(text)}{closing}")
+    return [framed, *(part for part in parts if not isinstance(part, TextPart))]
 
 
 def _said(parts: Iterable[Part]) -> list[PromptPart]:

@@ -6,7 +6,18 @@ from dataclasses import FrozenInstanceError
 
 import pytest
 
-from interlock.messages import ErrorChunk, StepFinish, TextDelta, ToolCall, ToolResult, TripwireChunk, Usage
+from interlock.messages import (
+    DataChunk,
+    ErrorChunk,
+    ObjectChunk,
+    StepFinish,
+    TextDelta,
+    ToolCall,
+    ToolOutput,
+    ToolResult,
+    TripwireChunk,
+    Usage,
+)
 
 
 def test_a_chunk_cannot_be_changed_only_replaced() -> None:
@@ -51,3 +62,24 @@ def test_names_are_camel_case_on_the_wire() -> None:
 def test_equal_chunks_are_equal() -> None:
     assert ToolResult("c", "t", {"x": 1}, "r") == ToolResult("c", "t", {"x": 1}, "r")
     assert TextDelta("a") != TextDelta("b")
+
+
+def test_data_is_named_in_its_type_on_the_wire_and_its_keys_stay_as_they_are() -> None:
+    chunk = DataChunk("job_done", {"job_id": 7}, "d1", transient=True)
+    assert chunk.type == "data"
+    assert chunk.to_wire(run_id="r") == {
+        "type": "data-job_done",
+        "runId": "r",
+        "from": "AGENT",
+        "payload": {"data": {"job_id": 7}, "id": "d1", "messageId": None, "transient": True},
+    }
+
+
+def test_a_chunk_inside_a_tools_output_has_its_own_wire_form() -> None:
+    wire = ToolOutput("c1", "ask", TextDelta("hi")).to_wire()
+    assert (wire["type"], wire["payload"]["output"]) == ("tool-output", TextDelta("hi").to_wire())
+    assert ToolOutput("c1", "ask", {"some_key": 1}).to_wire()["payload"]["output"] == {"some_key": 1}
+
+
+def test_an_object_says_whether_it_is_whole() -> None:
+    assert ObjectChunk({"a_b": 1}).to_wire()["payload"] == {"object": {"a_b": 1}, "final": False}

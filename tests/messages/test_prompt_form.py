@@ -45,7 +45,8 @@ def test_system_messages_come_first_then_tags_in_order_of_first_use_then_the_con
 
 
 def test_a_signal_is_shown_as_a_user_message() -> None:
-    assert prompt_of(Message("signal", "<reminder/>")) == [PromptMessage("user", [TextPart("<reminder/>")])]
+    framed = TextPart("<system-reminder>be brief</system-reminder>")
+    assert prompt_of(Message("signal", "be brief")) == [PromptMessage("user", [framed])]
 
 
 def test_a_turn_of_several_steps_alternates_between_the_model_and_its_tools() -> None:
