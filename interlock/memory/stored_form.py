@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from interlock.messages import Message, Part, ReasoningPart, StepStartPart, TextPart, ToolInvocationPart
+from interlock.messages.signals import TRANSIENT
 
-__all__ = ["TRANSIENT", "stored_form"]
-
-TRANSIENT = "transient"
-"""The key of a signal's metadata that says that it is of this run alone."""
+__all__ = ["stored_form"]
 
 
 def stored_form(message: Message, *, thread: str, resource: str | None = None) -> Message | None:

@@ -16,6 +16,7 @@ from interlock.messages import (
     TextPart,
     ToolInvocationPart,
 )
+from interlock.messages.signals import signal_message
 
 HALF = ToolInvocationPart("c1", "track", {"n": 1})
 WHOLE = ToolInvocationPart("c2", "track", {"n": 2}, state="result", result={"at": ["Leipzig"]})
@@ -38,7 +39,7 @@ def test_the_stored_form_is_a_copy_that_bears_thread_and_resource() -> None:
     "message",
     [
         Message.system("You help."),
-        Message("signal", "Go on.", metadata={"transient": True}),
+        signal_message("Go on.", transient=True),
         Message("assistant", [HALF]),
         Message("assistant", [StepStartPart(), HALF, TextPart("")]),
         Message.user(""),
@@ -51,9 +52,10 @@ def test_nothing_is_kept_of_what_is_of_this_run_alone_half_made_or_empty(message
 
 
 def test_a_signal_that_is_not_transient_is_kept() -> None:
-    kept = stored_form(Message("signal", "Be brief.", metadata={"transient": False}), thread="t")
+    said = signal_message("Be brief.", tag="house-rule", attributes={"n": 1})
+    kept = stored_form(said, thread="t")
     assert kept is not None
-    assert kept.text == "Be brief."
+    assert (kept.role, kept.text, kept.metadata) == ("signal", "Be brief.", said.metadata)
 
 
 def test_what_is_not_understood_is_kept_as_it_is() -> None:
