@@ -173,6 +173,19 @@ class TextGuard(Processor, abstract=True):
         return made
 
     @property
+    def strategy(self) -> TextStrategy:
+        """What it does about what it finds."""
+        return self._strategy
+
+    def reads(self, part: str) -> bool:
+        """Whether it reads what a model says in such a part."""
+        return any(part == one and self._scope.takes("assistant", one) for one in get_args(PartKind))
+
+    def first_match(self, text: str) -> int | None:
+        """Where the first thing begins that it finds in a whole text; None: it finds nothing."""
+        return next((edit.match.start for edit in edits_of(self._kind, text, self._replaced)), None)
+
+    @property
     def longest_hold(self) -> int:
         """How many characters of a text may be held back in a stream."""
         return self._kind.longest_hold

@@ -228,6 +228,8 @@ NAMES: dict[str, tuple[str, ...]] = {
     ),
     "interlock.testing": (
         "ScriptedModel",
+        "assert_chunking_invariant",
+        "assert_same_verdict_everywhere",
         "run_store_checks",
         "run_store_conformance",
         "step_context",

@@ -1,0 +1,137 @@
+"""Does a guard let the same through however its stream is cut? For tests of one's own guards."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final
+
+from interlock.models import ScriptedModel
+from interlock.processors import Processor, TextGuard
+from interlock.runtime import Agent
+from interlock.testing.own_loop import in_a_loop_of_its_own
+
+__all__ = ["assert_chunking_invariant"]
+
+_MOST_SINGLE_CUTS: Final = 200
+_RANDOM_CUTS: Final = 40
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """What a client of one stream was given.
+
+    Args:
+        text: The text.
+        status: How the run ended.
+        reason: Why it was stopped or has failed.
+    """
+
+    text: str
+    status: str
+    reason: str | None
+
+
+def assert_chunking_invariant(guard: Processor, text: str, *, seed: int = 0) -> None:
+    """Assert that a guard treats a text alike however it is cut into chunks.
+
+    The text is streamed by a model through an agent with the guard as its output processor: whole, in single
+    characters, cut at each place, and cut at random. Each time a client must be given the same, or the run be stopped
+    for the same reason. What left before it was stopped must be a beginning of the text; of a :class:`TextGuard`, one
+    that shows nothing of what was found. (Of other guards nobody can tell which characters they were stopped for.)
+
+    Args:
+        guard: The guard; ``def`` or ``async def``.
+        text: What the model says.
+        seed: Of the random cuts.
+
+    Raises:
+        AssertionError: It does not; says for which cut, and what a client was given. The first is the simplest.
+
+    Example:
+        >>> class Tickets(TextGuard):
+        ...     id = "tickets"
+        ...     patterns = ("TICKET-[0-9]{1,8}",)
+        >>> assert_chunking_invariant(Tickets(), "see TICKET-4711, please")
+    """
+    in_a_loop_of_its_own(lambda: _assert(guard, text, seed))
+
+
+async def _assert(guard: Processor, text: str, seed: int) -> None:
+    whole = await _shown(guard, [text], text)
+    finest = await _shown(guard, list(text), text)
+    for pieces in _cuts(text, seed):
+        shown = await _shown(guard, pieces, text)
+        if (shown.status, shown.reason) != (whole.status, whole.reason):
+            raise AssertionError(
+                f"{_named(guard, pieces)}: the run ended with {_ending(shown)}; uncut, it ended with {_ending(whole)}"
+            )
+        if whole.status == "success" and shown.text != whole.text:
+            raise AssertionError(
+                f"{_named(guard, pieces)}: a client was given {shown.text!r}; uncut, it was given {whole.text!r}"
+            )
+        if whole.status != "success" and not finest.text.startswith(shown.text):
+            raise AssertionError(
+                f"{_named(guard, pieces)}: before the run was stopped a client was given {shown.text!r}, and only "
+                f"{finest.text!r} in single characters"
+            )
+
+
+async def _shown(guard: Processor, pieces: Sequence[str], text: str) -> _Shown:
+    """Stream a text in pieces through the guard, watching how much is held back."""
+    agent = Agent(id="chunking", model=ScriptedModel([list(pieces)]), output_processors=[guard])
+    given = ""
+    async with agent.stream("hello") as stream:
+        async for chunk in stream:
+            if chunk.type == "text-delta":
+                given += chunk.text
+        result = await stream.result()
+    if result.tripwire is not None:
+        _check_block(guard, pieces, given, text)
+        return _Shown(given, result.status, result.tripwire.reason)
+    if result.error is not None:
+        return _Shown(given, result.status, f"{type(result.error).__name__}: {result.error}")
+    if given != result.text:
+        raise AssertionError(
+            f"{_named(guard, pieces)}: a client was given {given!r}, and the result says {result.text!r}"
+        )
+    return _Shown(given, result.status, None)
+
+
+def _check_block(guard: Processor, pieces: Sequence[str], given: str, text: str) -> None:
+    if not text.startswith(given):
+        raise AssertionError(
+            f"{_named(guard, pieces)}: before the run was stopped a client was given {given!r}, which is no beginning "
+            "of the text"
+        )
+    if isinstance(guard, TextGuard):
+        first = guard.first_match(text)
+        if first is not None and len(given) > first:
+            raise AssertionError(
+                f"{_named(guard, pieces)}: the run was stopped for what begins at {first}, and a client had been given "
+                f"{given!r}"
+            )
+
+
+def _cuts(text: str, seed: int) -> Iterator[list[str]]:
+    places = range(1, len(text))
+    step = max(1, len(text) // _MOST_SINGLE_CUTS)
+    for place in places[::step]:
+        yield [text[:place], text[place:]]
+    for size in (1, 2, 3, 7):
+        yield [text[n : n + size] for n in range(0, len(text), size)]
+    chosen = random.Random(seed)
+    for _ in range(_RANDOM_CUTS):
+        some = sorted(chosen.sample(places, k=min(len(places), chosen.randint(0, 12))))
+        yield [text[a:b] for a, b in pairwise([0, *some, len(text)])]
+
+
+def _named(guard: Processor, pieces: Sequence[str]) -> str:
+    shown = list(pieces) if len(pieces) <= 8 else [*pieces[:8], "…"]
+    return f"guard {guard.id!r}, streamed as {shown!r}"
+
+
+def _ending(shown: _Shown) -> str:
+    return shown.status if shown.reason is None else f"{shown.status} ({shown.reason})"

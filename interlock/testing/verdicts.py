@@ -1,0 +1,227 @@
+"""Does a guard decide alike wherever a text passes? For tests of one's own guards."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from interlock.messages import Chunk, ReasoningDelta, ReasoningEnd, ReasoningStart, StepFinish, TextDelta
+from interlock.models import ScriptedModel
+from interlock.processors import InputContext, Processor, ProcessorStepSchema, TextGuard
+from interlock.processors.compose import ProcessorLike
+from interlock.runtime import Agent, AgentResult
+from interlock.testing.own_loop import in_a_loop_of_its_own
+from interlock.tools import tool
+from interlock.verdict import Phase
+from interlock.workflows import Blocked, Completed, create_workflow
+
+__all__ = ["assert_same_verdict_everywhere"]
+
+
+@dataclass(frozen=True)
+class _Verdict:
+    """What a guard made of a text.
+
+    Args:
+        blocked: Why the run was stopped; None: it was not.
+        text: What became of the text.
+    """
+
+    blocked: str | None
+    text: str
+
+    def __str__(self) -> str:
+        return f"the text {self.text!r}" if self.blocked is None else f"a block ({self.blocked})"
+
+
+def assert_same_verdict_everywhere(guard: Processor, text: str) -> None:
+    """Assert that a guard decides alike wherever a text passes it.
+
+    The text comes as an answer: streamed and generated; with the guard alone in a list, in a workflow, in a nested
+    workflow, in a branch of a parallel block; at the first turn and at a second one. As a question: the same ways, and
+    to the guard by itself. For a :class:`TextGuard` also in what it reads besides: reasoning, the arguments of a tool
+    and what a tool returned.
+
+    Args:
+        guard: The guard; ``def`` or ``async def``.
+        text: The text.
+
+    Raises:
+        AssertionError: It does not; says where it decided what.
+
+    Example:
+        >>> class Tickets(TextGuard):
+        ...     id = "tickets"
+        ...     patterns = ("TICKET-[0-9]{1,8}",)
+        >>> assert_same_verdict_everywhere(Tickets(strategy="block"), "see TICKET-4711, please")
+    """
+    in_a_loop_of_its_own(lambda: _assert(guard, text))
+
+
+async def _assert(guard: Processor, text: str) -> None:
+    if guard.phases & {Phase.OUTPUT_STREAM, Phase.OUTPUT_STEP, Phase.OUTPUT_RESULT}:
+        _compare(guard, await _answers(guard, text))
+    if Phase.INPUT in guard.phases:
+        _compare(guard, await _questions(guard, text))
+    if isinstance(guard, TextGuard):
+        _compare(guard, await _parts(guard, text))
+
+
+def _compare(guard: Processor, verdicts: Mapping[str, _Verdict]) -> None:
+    places = list(verdicts)
+    for place in places[1:]:
+        if verdicts[place] != verdicts[places[0]]:
+            raise AssertionError(
+                f"guard {guard.id!r} decides differently: {places[0]} gave {verdicts[places[0]]}, and {place} gave "
+                f"{verdicts[place]}"
+            )
+
+
+def _ways(guard: Processor) -> dict[str, list[ProcessorLike]]:
+    """The places a guard may stand in."""
+
+    def flow(name: str) -> Any:
+        return create_workflow(id=name, input_schema=ProcessorStepSchema, output_schema=ProcessorStepSchema)
+
+    inner = flow("inner").then(guard).commit()
+    return {
+        "alone in a list": [guard],
+        "in a workflow": [flow("outer").then(guard).commit()],
+        "in a nested workflow": [flow("outer").then(inner).commit()],
+        "in a branch of a parallel block": [flow("outer").parallel([guard, _Bystander()]).merge().commit()],
+    }
+
+
+class _Bystander(Processor):
+    """Stands beside a guard and lets everything pass."""
+
+    id = "bystander"
+
+    def process_input(self, ctx: InputContext) -> None:
+        """Looks at nothing."""
+
+    def process_output_stream(self, ctx: Any) -> Chunk:
+        """Lets the chunk pass."""
+        chunk: Chunk = ctx.chunk
+        return chunk
+
+    def process_output_step(self, ctx: Any) -> None:
+        """Looks at nothing."""
+
+    def process_output_result(self, ctx: Any) -> None:
+        """Looks at nothing."""
+
+
+async def _answers(guard: Processor, text: str) -> dict[str, _Verdict]:
+    verdicts: dict[str, _Verdict] = {}
+    for where, entries in _ways(guard).items():
+
+        def made(script: Sequence[Any], entries: list[ProcessorLike] = entries) -> Agent:
+            return Agent(id="verdicts", model=ScriptedModel(script), output_processors=entries)
+
+        verdicts[f"an answer, generated, {where}"] = _of_answer(await made([text]).generate("hello"))
+        verdicts[f"an answer, streamed, {where}"] = _of_answer(await _streamed(made([list(text)])))
+        agent = made(["Hello.", text])
+        first = await agent.generate("hello")
+        second = first.messages.fork()
+        second.add("and then?", source="input")
+        verdicts[f"an answer, at the second turn, {where}"] = _of_answer(await agent.generate(second))
+    return verdicts
+
+
+async def _streamed(agent: Agent) -> AgentResult:
+    async with agent.stream("hello") as stream:
+        async for _ in stream:
+            pass
+        return await stream.result()
+
+
+def _of_answer(result: AgentResult) -> _Verdict:
+    if result.error is not None:
+        raise result.error
+    return _Verdict(None, result.text) if result.tripwire is None else _Verdict(result.tripwire.reason, "")
+
+
+async def _questions(guard: Processor, text: str) -> dict[str, _Verdict]:
+    verdicts: dict[str, _Verdict] = {}
+    for where, entries in _ways(guard).items():
+        agent = Agent(id="verdicts", model=ScriptedModel(["Well."]), input_processors=entries)
+        verdicts[f"a question, {where}"] = _of_question(await agent.generate(text))
+    alone = create_workflow(id="alone", input_schema=ProcessorStepSchema, output_schema=ProcessorStepSchema)
+    match await alone.then(guard).commit().create_run().start(InputContext(text)):
+        case Blocked(tripwire=tripwire):
+            verdicts["a question, in a workflow run by itself"] = _Verdict(tripwire.reason, "")
+        case Completed(output=ctx):
+            left = "".join(message.text for message in ctx.messages)
+            verdicts["a question, in a workflow run by itself"] = _Verdict(None, left)
+        case outcome:
+            raise AssertionError(f"guard {guard.id!r}, in a workflow run by itself, ended with {outcome!r}")
+    return verdicts
+
+
+def _of_question(result: AgentResult) -> _Verdict:
+    if result.error is not None:
+        raise result.error
+    if result.tripwire is not None:
+        return _Verdict(result.tripwire.reason, "")
+    return _Verdict(None, "".join(message.text for message in result.messages.input))
+
+
+async def _parts(guard: TextGuard, text: str) -> dict[str, _Verdict]:
+    """The same text in each kind of part that the guard reads; a string of a value is left where a message would go."""
+    kinds: dict[str, Callable[[TextGuard, str], Awaitable[_Verdict]]] = {
+        "text": _as_text,
+        "reasoning": _as_reasoning,
+        "tool-arguments": _as_arguments,
+        "tool-result": _as_result,
+    }
+    if guard.strategy == "filter":  # what is taken out is the message, the string, or in a stream the match
+        return {}
+    return {f"in a part of kind {kind!r}": await read(guard, text) for kind, read in kinds.items() if guard.reads(kind)}
+
+
+def _guarded(guard: TextGuard, script: Sequence[Any], **more: Any) -> Agent:
+    return Agent(
+        id="verdicts", model=ScriptedModel(script), input_processors=[guard], output_processors=[guard], **more
+    )
+
+
+async def _as_text(guard: TextGuard, text: str) -> _Verdict:
+    return _of_answer(await _guarded(guard, [text]).generate("hello"))
+
+
+async def _as_reasoning(guard: TextGuard, text: str) -> _Verdict:
+    said = [ReasoningStart(), ReasoningDelta(text), ReasoningEnd(), TextDelta("Well."), StepFinish()]
+    result = await _guarded(guard, [said]).generate("hello")
+    verdict = _of_answer(result)
+    return verdict if verdict.blocked is not None else _Verdict(None, result.steps[-1].reasoning)
+
+
+async def _as_arguments(guard: TextGuard, text: str) -> _Verdict:
+    given: list[str] = []
+
+    @tool
+    def note(what: str) -> str:
+        """Note something."""
+        given.append(what)
+        return "noted"
+
+    agent = _guarded(guard, [ScriptedModel.tool_call("note", {"what": text}), "Well."], tools=[note])
+    verdict = _of_answer(await agent.generate("hello"))
+    return verdict if verdict.blocked is not None else _Verdict(None, given[0])
+
+
+async def _as_result(guard: TextGuard, text: str) -> _Verdict:
+    @tool
+    def read() -> str:
+        """Read something."""
+        return text
+
+    agent = _guarded(guard, [ScriptedModel.tool_call("read", {}), "Well."], tools=[read])
+    result = await agent.generate("hello")
+    verdict = _of_answer(result)
+    if verdict.blocked is not None:
+        return verdict
+    (came,) = [chunk for chunk in result.steps[0].tool_results if chunk.type == "tool-result"]
+    return _Verdict(None, str(came.result))

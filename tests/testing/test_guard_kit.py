@@ -1,0 +1,147 @@
+"""The kit for tests of guards: it accepts what is right, and says what is wrong with what is not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import anyio
+import pytest
+
+from interlock import Processor
+from interlock.messages import Chunk, TextDelta
+from interlock.processors import InputContext, OutputResultContext, OutputStreamContext, TextGuard
+from interlock.processors.text_guard import TextStrategy
+from interlock.testing import assert_chunking_invariant, assert_same_verdict_everywhere
+
+TEXT = "see T-12, T-3 and T- too"
+
+
+class Tickets(TextGuard):
+    """Right."""
+
+    id = "tickets"
+    patterns = ("T-[0-9]{1,4}",)
+
+
+class Slow(Processor):
+    """Right, and takes its time: it looks at nothing."""
+
+    id = "slow"
+
+    async def process_output_stream(self, ctx: OutputStreamContext) -> Chunk:
+        await anyio.lowlevel.checkpoint()
+        return ctx.chunk
+
+
+class ByChunk(Processor):
+    """Wrong: it looks at each chunk by itself."""
+
+    id = "by-chunk"
+
+    def process_output_stream(self, ctx: OutputStreamContext) -> Chunk:
+        chunk = ctx.chunk
+        return chunk.replace(text=chunk.text.replace("T-12", "*")) if isinstance(chunk, TextDelta) else chunk
+
+
+class TooLong(TextGuard):
+    """Wrong: a match may be longer than it says."""
+
+    id = "too-long"
+    longest_match = 3
+
+    def find(self, text: str, start: int, /) -> Iterable[tuple[int, int]]:
+        at = text.find("T-12", start)
+        return [(at, at + 4)] if at >= 0 else []
+
+
+class FromTheRight(TextGuard):
+    """Wrong: what it finds depends on what comes later."""
+
+    id = "from-the-right"
+    longest_match = 4
+
+    def find(self, text: str, start: int, /) -> Iterable[tuple[int, int]]:
+        at = text.rfind("T-", start)
+        return [(at, at + 2)] if at >= start else []
+
+
+@pytest.mark.parametrize("strategy", ["redact", "block", "filter", "warn"])
+def test_a_guard_that_is_right_is_accepted(strategy: TextStrategy) -> None:
+    assert_chunking_invariant(Tickets(strategy=strategy), TEXT)
+    assert_same_verdict_everywhere(Tickets(strategy=strategy), TEXT)
+
+
+def test_a_guard_with_async_hooks_is_accepted() -> None:
+    assert_chunking_invariant(Slow(), TEXT)
+    assert_same_verdict_everywhere(Slow(), TEXT)
+
+
+@pytest.mark.anyio
+async def test_it_may_be_asked_inside_a_running_loop() -> None:
+    assert_chunking_invariant(Tickets(), TEXT)
+    with pytest.raises(AssertionError):
+        assert_chunking_invariant(ByChunk(), TEXT)
+
+
+def test_a_guard_that_looks_at_each_chunk_by_itself_is_found_out_with_the_simplest_cut() -> None:
+    with pytest.raises(
+        AssertionError, match=r"guard 'by-chunk', streamed as \['see T', '-12, .*'\]: a client was given"
+    ):
+        assert_chunking_invariant(ByChunk(), TEXT)
+
+
+class Blocking(TooLong):
+    """Wrong: it lets go of what it then stops the run for."""
+
+    id = "blocking"
+    longest_match = 4
+
+    def open_at(self, text: str, start: int, /) -> int:
+        return len(text)
+
+
+def test_a_block_that_shows_a_part_of_what_it_is_for_is_found_out() -> None:
+    with pytest.raises(AssertionError, match=r"stopped for what begins at 4, and a client had been given|ended with"):
+        assert_chunking_invariant(Blocking(strategy="block"), TEXT)
+
+
+@pytest.mark.parametrize("guard", [FromTheRight(), Blocking()])
+def test_a_guard_that_finds_other_things_in_pieces_is_found_out(guard: TextGuard) -> None:
+    with pytest.raises(AssertionError, match=r"a client was given|ended with"):
+        assert_chunking_invariant(guard, TEXT)
+
+
+def test_a_guard_that_declares_too_little_fails_every_way_and_says_so() -> None:
+    with pytest.raises(Exception, match="longest_match is 3"):
+        assert_same_verdict_everywhere(TooLong(), TEXT)
+
+
+class OnlyAtTheEnd(Processor):
+    """Wrong: it stops an answer that is complete, and lets its first turn pass."""
+
+    id = "only-at-the-end"
+    seen = 0
+
+    def process_output_result(self, ctx: OutputResultContext) -> None:
+        self.seen += 1
+        if self.seen > 1:
+            ctx.abort("again")
+
+
+class Forgetful(Processor):
+    """Wrong: it stops a question the first time only."""
+
+    id = "forgetful"
+    seen = False
+
+    def process_input(self, ctx: InputContext) -> None:
+        if not self.seen:
+            self.seen = True
+            ctx.abort("the first")
+
+
+@pytest.mark.parametrize("guard", [OnlyAtTheEnd(), Forgetful()])
+def test_a_guard_that_decides_now_so_now_so_is_found_out(guard: Any) -> None:
+    with pytest.raises(AssertionError, match=f"guard '{guard.id}' decides differently: .* gave .*, and .* gave"):
+        assert_same_verdict_everywhere(guard, TEXT)
