@@ -170,6 +170,21 @@ async def test_rejected_answers_are_not_kept_and_neither_is_why() -> None:
     assert await stored(memory) == [("user", "hi"), ("assistant", "good")]
 
 
+async def test_signals_are_kept_where_they_stood_and_transient_ones_are_not() -> None:
+    memory = Memory()
+
+    def remind(ctx: Any) -> None:
+        ctx.send_signal("Be brief.")
+        ctx.send_signal("Only now.", transient=True)
+
+    agent = agent_with(memory, ["one", "two"], {Phase.INPUT: remind})
+    await agent.generate("hi", thread="t", resource="ann")
+    assert await stored(memory) == [("user", "hi"), ("signal", "Be brief."), ("assistant", "one")]
+    result = await agent.generate("and?", thread="t", resource="ann")
+    roles = ["user", "signal", "assistant", "user", "signal", "signal", "assistant"]
+    assert [message.role for message in result.messages] == roles
+
+
 async def test_without_a_thread_nothing_is_recalled_or_kept() -> None:
     memory = Memory()
     agent = agent_with(memory, ["one", "two"])
@@ -212,6 +227,18 @@ async def test_another_resources_thread_fails_the_run_and_is_not_touched() -> No
     with pytest.raises(ForeignThread):
         await agent.generate("tell me", thread="t", resource="bob")
     assert await stored(memory) == [("user", "hi"), ("assistant", "secret")]
+
+
+class Unreadable(InMemoryMessageStore):
+    async def load(self, thread: str, *, resource: str | None = None, last: int | None = None) -> Sequence[Message]:
+        raise OSError("disk gone")
+
+
+async def test_a_run_whose_thread_cannot_be_read_fails_before_the_model_is_asked() -> None:
+    model = ScriptedModel(["never"])
+    with pytest.raises(StorageError, match="failed to load thread 't': OSError: disk gone"):
+        await Agent(model=model, memory=Memory(Unreadable())).generate("hi", thread="t")
+    assert model.calls == 0
 
 
 class Failing(InMemoryMessageStore):

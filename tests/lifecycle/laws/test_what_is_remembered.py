@@ -3,7 +3,7 @@ is asked with is a conversation that providers accept, however little of it is r
 
 Random conversations in two threads of two people: each turn calls tools some times, then answers; at a random point of
 a random step it is blocked, fails, is canceled, or its answer is rejected once. Every word is said once, so it can be
-told where each has gone.
+told where each has gone; a hint that is of the run alone is given in every step.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from interlock import Agent, Phase, tool
 from interlock.errors import ModelError
 from interlock.memory import Memory
-from interlock.messages import ToolInvocationPart
+from interlock.messages import ToolInvocationPart, prompt_text
 from interlock.models import ModelRequest
 from interlock.processors.hook_context import HookContext
 from interlock.testing import ScriptedModel
@@ -123,6 +123,8 @@ def judge(turn: Turn) -> Any:
 
     def act(ctx: HookContext) -> object:
         chunk = getattr(ctx, "chunk", None)
+        if ctx.phase is Phase.INPUT_STEP:
+            ctx.send_signal(f"{turn.thread}-hint", transient=True)
         here = ctx.phase is point and getattr(ctx, "step_number", stop) == stop
         if turn.fate == "blocked" and here and (chunk is None or chunk.type == "text-delta"):
             ctx.abort("no")
@@ -166,7 +168,7 @@ async def words_of(memory: Memory, thread: str) -> list[str]:
 
 
 def foreign(request: ModelRequest, thread: str) -> list[str]:
-    text = " ".join(message.text for message in request.prompt)
+    text = prompt_text(request.prompt)
     return [other for other in OWNERS if other != thread and other in text]
 
 
@@ -181,9 +183,10 @@ async def test_a_thread_holds_what_was_accepted_there_and_a_provider_takes_it(
     expected: dict[str, list[str]] = {thread: [] for thread in OWNERS}
     for number, turn in enumerate(turns):
         model = ScriptedModel(script(number, turn))
-        await take(agent, number, turn, model, kind("guard", dict.fromkeys(Phase, judge(turn))))
+        await take(agent, number, turn, model, kind("guard", {phase: judge(turn) for phase in Phase}))
         for request in model.requests:
             assert_valid_history(request.prompt, begins_with_user=True)
             assert not foreign(request, turn.thread)
+            assert f"{turn.thread}-hint" in prompt_text(request.prompt)
         expected[turn.thread] += left(number, turn)
         assert {thread: await words_of(memory, thread) for thread in OWNERS} == expected
