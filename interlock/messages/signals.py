@@ -25,15 +25,13 @@ TRANSIENT: Final = "transient"
 
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9._-]*")
 
-AttributeValue = str | int | float | bool
-
 
 def signal_message(
     contents: str,
     *,
     type: str = "reactive",  # noqa: A002
     tag: str = DEFAULT_TAG,
-    attributes: Mapping[str, AttributeValue] | None = None,
+    attributes: Mapping[str, str | float | bool] | None = None,
     transient: bool = False,
 ) -> Message:
     """A signal as a message.

@@ -61,6 +61,8 @@ class Processor(SupportsStep):
         description: For people; default: the docstring's first line.
         phases: The points it acts at.
         processor_index: Its place in an agent's list, set when that is composed.
+        process_data_parts: Whether it is asked about data chunks (``ctx.write``) in a stream.
+        keep_parts: Whether ``ctx.parts`` is to hold all chunks of a step, and not only the last 256.
 
     Raises:
         DefinitionError: On defining a class that implements no hook, or whose public ``process_…`` method is no hook.
@@ -84,6 +86,8 @@ class Processor(SupportsStep):
     phases: ClassVar[frozenset[Phase]] = frozenset()
     on_violation: Callable[[Violation], object] | None = None
     processor_index: int | None = None
+    process_data_parts: bool = False
+    keep_parts: bool = False
     _step: ProcessorStep | None = None
 
     def __init_subclass__(cls, *, abstract: bool = False, **more: Any) -> None:

@@ -17,7 +17,9 @@ from interlock.messages import (
     ToolError,
     ToolResult,
 )
+from interlock.messages.outbox import written_chunk
 from interlock.messages.parts import same_json
+from interlock.messages.signals import DEFAULT_TAG, put_signal, signal_message
 from interlock.models import ModelRequest
 from interlock.processors.progress import RunResult, StepResult
 from interlock.processors.seat import RunFacts, Seat
@@ -164,6 +166,62 @@ class HookContext:
             part: ``"text"``, ``"reasoning"``, ``"tool-arguments"``, ``"tool-result"``, ``"file"``, ….
         """
         self._seat.looked_at.add((role, part))
+
+    def write(
+        self,
+        name: str,
+        data: object = None,
+        *,
+        transient: bool = False,
+        id: str | None = None,  # noqa: A002
+        message_id: str | None = None,
+    ) -> None:
+        """Send the client a data chunk, ``data-<name>`` on the wire. It goes out before what is being looked at.
+
+        It acts at once, whichever branch goes on. Unless it is transient, it is stored as a part of the message.
+
+        Args:
+            name: What it is, for the client: letters, digits, ``.``, ``_`` and ``-``.
+            data: The value, as JSON has it.
+            transient: Whether it is shown only, and not stored.
+            id: A later one of this name and id takes its place in the message.
+            message_id: The message it belongs to; None: the answer.
+
+        Raises:
+            ValueError: The name is none, or something in the data has no JSON form.
+        """
+        chunk = written_chunk(name, data, transient=transient, id=id, message_id=message_id)
+        self._seat.run.open_outbox().put(chunk)
+
+    def send_signal(
+        self,
+        contents: str,
+        *,
+        type: str = "reactive",  # noqa: A002
+        tag: str = DEFAULT_TAG,
+        attributes: Mapping[str, str | float | bool] | None = None,
+        transient: bool = False,
+    ) -> None:
+        """Tell the model something in the conversation: ``<system-reminder …>contents</system-reminder>``.
+
+        It becomes a message of role ``signal`` at the conversation's end, in this branch; the model reads it with the
+        next prompt that is made. Clients do not see it.
+
+        Args:
+            contents: The text; it is escaped.
+            type: What kind of signal it is, for programs.
+            tag: The element's name.
+            attributes: The element's attributes.
+            transient: Whether memory leaves it out. One that says the same as an earlier one takes that one's place.
+
+        Raises:
+            ValueError: The contents are no text, or a name could stand in no element.
+        """
+        signal = signal_message(contents, type=type, tag=tag, attributes=attributes, transient=transient)
+        self._put_signal(signal)
+
+    def _put_signal(self, signal: Message) -> None:
+        put_signal(self.message_list, signal, self.source)
 
     def content_value(self, name: str) -> object:
         """The branch's own value of a content field."""

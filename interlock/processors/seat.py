@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 
 from interlock.context import RequestContext
 from interlock.ids import new_id
+from interlock.messages.outbox import Outbox
 from interlock.tracing import warn
 from interlock.verdict import AbortSignal, Latch, Phase, Tripwire, Violation
 
@@ -24,9 +25,12 @@ class RunFacts:
         latch: Where the first tripwire is written.
         thread: The conversation that the call names.
         resource: Whose conversation that is.
+
+    Attributes:
+        outbox: What hooks and tools have written for the client; None: nobody has written yet.
     """
 
-    __slots__ = ("agent_id", "latch", "request_context", "resource", "retry_count", "run_id", "thread")
+    __slots__ = ("agent_id", "latch", "outbox", "request_context", "resource", "retry_count", "run_id", "thread")
 
     def __init__(
         self,
@@ -45,6 +49,13 @@ class RunFacts:
         self.request_context = request_context if request_context is not None else RequestContext()
         self.latch = latch if latch is not None else Latch()
         self.retry_count = 0
+        self.outbox: Outbox | None = None
+
+    def open_outbox(self) -> Outbox:
+        """Where what is written for the client is put."""
+        if self.outbox is None:
+            self.outbox = Outbox()
+        return self.outbox
 
 
 class Seat:

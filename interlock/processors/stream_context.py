@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping, Sequence
+from io import StringIO
 from typing import Any, ClassVar, NamedTuple, Self, cast
 
 from interlock.errors import MergeConflict
@@ -40,30 +41,36 @@ KEPT_PARTS = 256
 class StreamSoFar:
     """What has come in during this step, shared by all contexts of the stream.
 
+    Args:
+        step_number: The step of the loop.
+        keep_parts: Whether all chunks are kept.
+
     Attributes:
-        parts: The last 256 chunks.
+        parts: The last 256 chunks, or all.
         step_number: The step of the loop.
     """
 
-    __slots__ = ("_pieces", "parts", "step_number")
+    __slots__ = ("_joined", "_written", "parts", "step_number")
 
-    def __init__(self, step_number: int = 0) -> None:
-        self.parts: deque[Chunk] = deque(maxlen=KEPT_PARTS)
+    def __init__(self, step_number: int = 0, *, keep_parts: bool = False) -> None:
+        self.parts: deque[Chunk] = deque(maxlen=None if keep_parts else KEPT_PARTS)
         self.step_number = step_number
-        self._pieces: list[str] = []
+        self._written = StringIO()
+        self._joined: str | None = ""
 
     def add(self, chunk: Chunk) -> None:
         """Note a chunk that has come in."""
         self.parts.append(chunk)
         if type(chunk) is TextDelta:
-            self._pieces.append(chunk.text)
+            self._written.write(chunk.text)
+            self._joined = None
 
     @property
     def text(self) -> str:
         """The step's text so far."""
-        if len(self._pieces) > 1:
-            self._pieces = ["".join(self._pieces)]
-        return self._pieces[0] if self._pieces else ""
+        if self._joined is None:
+            self._joined = self._written.getvalue()
+        return self._joined
 
 
 class OutputStreamContext(HookContext):
@@ -112,13 +119,20 @@ class OutputStreamContext(HookContext):
 
     @property
     def parts(self) -> Sequence[Chunk]:
-        """The last 256 chunks of this step, as they came in, this one included."""
+        """The last 256 chunks of this step, as they came in, this one included.
+
+        All of them where a processor of the run has the class flag ``keep_parts``.
+        """
         return self.so_far.parts
 
     @property
     def step_number(self) -> int:
         """The step of the loop, from 0."""
         return self.so_far.step_number
+
+    def _put_signal(self, signal: Message) -> None:
+        """Behind the answer that is coming in: there is nothing that a branch could carry it in."""
+        self._seat.run.open_outbox().signals.append(signal)
 
     def fork(self) -> Self:
         """Another context over the same chunk. Chunks are immutable, so nothing else is copied."""

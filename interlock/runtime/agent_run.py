@@ -12,6 +12,7 @@ from anyio.abc import TaskGroup
 from interlock.ids import new_id
 from interlock.messages import (
     Chunk,
+    DataChunk,
     FinishReason,
     Message,
     MessageList,
@@ -25,9 +26,11 @@ from interlock.messages import (
     ToolResult,
     Usage,
 )
+from interlock.messages.signals import put_signal
 from interlock.models import LanguageModel, ToolChoice
 from interlock.processors.progress import RunResult, StepResult
 from interlock.processors.seat import RunFacts
+from interlock.runtime.assembly import Assembly, put_data
 from interlock.runtime.options import Release
 from interlock.runtime.points import Points
 from interlock.runtime.result import AgentResult, RunStatus
@@ -153,6 +156,8 @@ class AgentRun:
     _delivered: StringIO = field(default_factory=StringIO)
     _held: list[Chunk] = field(default_factory=list[Chunk])
     _held_step: int = 0
+    _data: list[Part] = field(default_factory=list[Part])
+    _data_of_input: int | None = None
     _step_accepted: bool = False
     _call_ids: dict[str, str] = field(default_factory=dict[str, str])
     _used_ids: set[str] = field(default_factory=set[str])
@@ -171,6 +176,12 @@ class AgentRun:
         self.answer = self.open_step = self.before_answer = None
         self._step_accepted = False
         self._held_step = len(self._held)
+        if self.facts.outbox is not None:
+            self.facts.outbox.signals.clear()
+        if self._data_of_input is None:
+            self._data_of_input = len(self._data)
+        else:
+            del self._data[self._data_of_input :]
 
     def begin_again(self) -> None:
         """The first step is done again: what the turn began with has not been accepted yet."""
@@ -238,11 +249,37 @@ class AgentRun:
         if type(chunk) is TextDelta:
             self._delivered.write(chunk.text)
 
+    def keep_data(self, chunk: DataChunk, into: Assembly | None = None) -> None:
+        """Have a data chunk be a part of its message, unless it is transient.
+
+        Args:
+            chunk: What was given out.
+            into: The answer that is coming in, where one is.
+        """
+        other = chunk.message_id not in (None, self.message_id) and self.messages.get(chunk.message_id or "")
+        known = other or self.messages.get(self.message_id)
+        if into is not None and not other:
+            into.add(chunk)
+        elif known:
+            put_data(known.parts, chunk)
+        else:
+            put_data(self._data, chunk)
+
+    def take_signals(self) -> None:
+        """Put the signals that hooks have sent while chunks came in behind the answer."""
+        outbox = self.facts.outbox
+        if outbox is not None and outbox.signals:
+            signals, outbox.signals = outbox.signals, []
+            for signal in signals:
+                put_signal(self.messages, signal, "response")
+
     def commit_parts(self, parts: Sequence[Part]) -> None:
         """Take an accepted step's parts into the answer."""
+        known = self.messages.get(self.message_id)
+        if known is None:
+            parts = [*(part.copy() for part in self._data), *parts]
         if not parts:
             return
-        known = self.messages.get(self.message_id)
         if known is None:
             self.messages.add(Message("assistant", list(parts), id=self.message_id), source="response")
         else:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from io import StringIO
 
 from interlock.messages import (
     Chunk,
+    DataChunk,
+    DataPart,
     FileChunk,
     FilePart,
     Part,
@@ -23,7 +26,7 @@ from interlock.messages import (
     ToolResult,
 )
 
-__all__ = ["Assembly"]
+__all__ = ["Assembly", "put_data"]
 
 
 class Assembly:
@@ -38,22 +41,23 @@ class Assembly:
         self.tool_calls: list[ToolCall] = []
         self.finish: StepFinish | None = None
         self._parts: list[Part] = []
-        self._pieces: dict[int, list[str]] = {}
+        self._written: dict[int, StringIO] = {}
         self._open: dict[tuple[str, str], int] = {}
 
     def add(self, chunk: Chunk) -> None:
         """Take in a chunk that was emitted."""
         match chunk:
             case TextDelta(text=text, id=id_):
-                self._pieces[self._part_at("text", id_)].append(text)
+                self._written[self._part_at("text", id_)].write(text)
             case ReasoningDelta(text=text, id=id_):
-                self._pieces[self._part_at("reasoning", id_)].append(text)
+                self._written[self._part_at("reasoning", id_)].write(text)
             case ReasoningEnd(id=id_, signature=signature) if signature is not None:
                 part = self._parts[self._part_at("reasoning", id_)]
                 assert isinstance(part, ReasoningPart)
                 part.signature = signature
             case ToolCall():
                 self.tool_calls.append(chunk)
+                self._open.clear()  # what is said after a call is a part of its own
                 self._parts.append(
                     ToolInvocationPart(
                         chunk.tool_call_id,
@@ -69,6 +73,8 @@ class Assembly:
                 self._parts.append(FilePart(media_type, data))
             case SourceChunk(id=id_, url=url, title=title):
                 self._parts.append(SourcePart(id_, url, title))
+            case DataChunk():
+                put_data(self._parts, chunk)
             case StepFinish():
                 self.finish = chunk
             case _:
@@ -78,14 +84,14 @@ class Assembly:
     def text(self) -> str:
         """The text so far, all text parts."""
         return "".join(
-            "".join(pieces) for index, pieces in self._pieces.items() if isinstance(self._parts[index], TextPart)
+            text.getvalue() for index, text in self._written.items() if isinstance(self._parts[index], TextPart)
         )
 
     @property
     def reasoning(self) -> str:
         """The reasoning so far."""
         return "".join(
-            "".join(pieces) for index, pieces in self._pieces.items() if isinstance(self._parts[index], ReasoningPart)
+            text.getvalue() for index, text in self._written.items() if isinstance(self._parts[index], ReasoningPart)
         )
 
     def parts(self) -> Sequence[Part]:
@@ -93,7 +99,7 @@ class Assembly:
         made: list[Part] = []
         for index, part in enumerate(self._parts):
             if isinstance(part, TextPart | ReasoningPart):
-                part.text = "".join(self._pieces[index])
+                part.text = self._written[index].getvalue()
                 if not part.text and not (isinstance(part, ReasoningPart) and part.signature):
                     continue
             made.append(part)
@@ -102,10 +108,10 @@ class Assembly:
     def _part_at(self, kind: str, id_: str) -> int:
         """The part a delta belongs to; a new one opens where something else has come in between."""
         at = self._open.get((kind, id_))
-        if at is None or any(isinstance(p, ToolInvocationPart) for p in self._parts[at + 1 :]):
+        if at is None:
             at = len(self._parts)
             self._parts.append(TextPart("") if kind == "text" else ReasoningPart(""))
-            self._pieces[at] = []
+            self._written[at] = StringIO()
             self._open[kind, id_] = at
         return at
 
@@ -116,3 +122,20 @@ class Assembly:
                     part.state, part.result = "result", chunk.result
                 else:
                     part.state, part.error = "error", chunk.error
+
+
+def put_data(parts: list[Part], chunk: DataChunk) -> None:
+    """Put a data chunk among a message's parts. One of the same name and id has its data then; a transient one is none.
+
+    Args:
+        parts: The message's parts; they are changed.
+        chunk: The chunk.
+    """
+    if chunk.transient:
+        return
+    if chunk.id is not None:
+        for part in parts:
+            if isinstance(part, DataPart) and (part.name, part.id) == (chunk.name, chunk.id):
+                part.data = chunk.data
+                return
+    parts.append(DataPart(chunk.name, chunk.data, chunk.id))

@@ -35,6 +35,8 @@ class Rooms(Protocol):
     """The path that stages are made for."""
 
     execution: Execution
+    looks_at_data: bool
+    """Whether a processor is asked about data chunks."""
 
     def context(self) -> OutputStreamContext:
         """A context of the path's run, kept up with its steps."""
@@ -206,6 +208,8 @@ class Binding:
         context = self._path.context()
         stage = HookStage(step, context, self._execution, path, self._list, place.order, place.halts)
         stage.call = self._tried(stage.call, path, step, place.retry)
+        if self._path.looks_at_data and not step.processor.process_data_parts:
+            stage.call = stage.past_data(stage.call)
         self._path.note(stage)
         place.scope.outputs.note(step, stage)
         return stage

@@ -10,7 +10,8 @@ from collections.abc import Awaitable, Sequence
 from time import perf_counter
 from typing import cast
 
-from interlock.messages import Chunk, MessageList, StepStart
+from interlock.messages import Chunk, DataChunk, MessageList, StepStart
+from interlock.processors.base import ProcessorStep
 from interlock.processors.stream_context import OutputStreamContext, StreamSoFar
 from interlock.runtime.checks import PointChecks
 from interlock.runtime.chunk_binding import Binding, Laid
@@ -19,7 +20,7 @@ from interlock.runtime.chunk_stages.hook import HookStage
 from interlock.runtime.execution import Execution
 from interlock.runtime.strand import is_awaitable
 from interlock.steps import RetryPolicy
-from interlock.workflows import Plan
+from interlock.workflows import Plan, acting_steps
 
 __all__ = ["ChunkPath"]
 
@@ -35,6 +36,7 @@ class ChunkPath:
 
     Attributes:
         execution: The run's.
+        looks_at_data: Whether a processor is asked about data chunks.
     """
 
     def __init__(
@@ -49,17 +51,22 @@ class ChunkPath:
         self._base = OutputStreamContext(messages, chunk=StepStart(), run=execution.facts)
         self._contexts: list[OutputStreamContext] = []
         self._hooks: list[HookStage] = []
+        processors = [
+            step.processor for _, plan in plans for step in acting_steps(plan) if isinstance(step, ProcessorStep)
+        ]
+        self.looks_at_data = any(processor.process_data_parts for processor in processors)
+        self._keep_parts = any(processor.keep_parts for processor in processors)
         laid = Laid()
         for number, (name, plan) in enumerate(plans):
             Binding(self, name).lay(plan, number, retry, laid)
         self._chain = laid.chain(execution)
-        self._so_far = StreamSoFar()
+        self._so_far = StreamSoFar(keep_parts=self._keep_parts)
         self._count = 0
         self._seconds = 0.0
 
     def begin_step(self, step_number: int, messages: MessageList) -> None:
         """A new model call begins: hooks see its text and parts only."""
-        self._so_far = StreamSoFar(step_number)
+        self._so_far = StreamSoFar(step_number, keep_parts=self._keep_parts)
         for hook in self._hooks:
             hook.renew()
         for context in self._contexts:
@@ -69,6 +76,8 @@ class ChunkPath:
 
     def feed(self, chunk: Chunk) -> MaybeFlow:
         """Take a chunk through; what comes out is what may be emitted."""
+        if type(chunk) is DataChunk and not self.looks_at_data:
+            return chunk
         self._so_far.add(chunk)
         self._count += 1
         began = perf_counter()

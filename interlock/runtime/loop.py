@@ -11,6 +11,7 @@ from interlock.runtime.agent_run import AgentRun
 from interlock.runtime.ending import keep, keep_what_was_accepted
 from interlock.runtime.repeating import reject, repeats
 from interlock.runtime.turn import take_step
+from interlock.runtime.written import unread, written
 from interlock.verdict import AbortSignal, Phase, Tripwire
 
 __all__ = ["run_loop", "tripwire_chunk"]
@@ -31,6 +32,9 @@ async def run_loop(run: AgentRun) -> AsyncGenerator[Chunk, None]:
         if not run.begun:
             run.begun = True
             await _input(run)
+            for chunk in await written(run):
+                if not run.holds(chunk):
+                    yield chunk
         while True:
             async with aclosing(take_step(run)) as chunks:
                 async for chunk in chunks:
@@ -47,7 +51,11 @@ async def run_loop(run: AgentRun) -> AsyncGenerator[Chunk, None]:
                 break
             if _goes_on(run):
                 continue
-            if await _accepted(run):
+            accepted = await _accepted(run)
+            for chunk in await written(run):
+                if not run.holds(chunk):
+                    yield chunk
+            if accepted:
                 break
         run.look_at_latch()
         await (keep(run, "success") if run.waiting is None else run.shelf.put(run))
@@ -56,6 +64,9 @@ async def run_loop(run: AgentRun) -> AsyncGenerator[Chunk, None]:
         await keep_what_was_accepted(run)
         if left:  # nobody reads any more, and what was left behind could not be closed: the result tells
             return
+        for chunk in unread(run):
+            if not run.holds(chunk):
+                yield chunk
     else:
         run.end("success" if run.waiting is None else "suspended")
         last = Finish(run.finish_reason, run.usage)

@@ -71,6 +71,8 @@ class Call:
             warn("a tool failed", tool=tool.name, run_id=context.run_id, error=type(error).__name__, at=_place(error))
         finally:
             self.ended.set()
+            if context.outbox is not None:
+                context.outbox.stir()
 
 
 async def looked_at_calls(run: AgentRun, step: StepResult, tools: Sequence[Tool]) -> list[Call]:
@@ -147,8 +149,8 @@ async def _needs_approval(run: AgentRun, call: Call, step_number: int) -> bool:
         raise ToolFailed(call.tool.name, what) from error
 
 
-async def call_tools(run: AgentRun, step: StepResult, calls: Sequence[Call]) -> AsyncGenerator[Chunk, None]:
-    """Run the calls of a step, yielding their chunks in the order of the calls.
+async def call_tools(run: AgentRun, step: StepResult, calls: Sequence[Call]) -> AsyncGenerator[Chunk | None, None]:
+    """Run the calls of a step, yielding their chunks in the order of the calls; None where a tool has written.
 
     A result is looked at as soon as the calls before it have been; the tools behind it go on running meanwhile.
 
@@ -158,20 +160,25 @@ async def call_tools(run: AgentRun, step: StepResult, calls: Sequence[Call]) -> 
         calls: What is to run.
     """
     run.look_at_latch()
+    outbox = run.facts.open_outbox()
     try:
         for call in calls:
             _start(run, call, step.step_number)
         for call in calls:
-            run.waits = True
-            try:
-                await call.ended.wait()
-            finally:
-                run.waits = False
+            while not call.ended.is_set():
+                run.waits = True
+                try:
+                    await outbox.stirred()
+                finally:
+                    run.waits = False
+                if outbox:
+                    yield None
             chunk = await _ended(run, call, step.step_number)
             step.tool_results.append(chunk)
             yield chunk
     finally:
         await _stop(calls)
+        step.usage += outbox.take_spent()
 
 
 def _held(run: AgentRun, calls: Sequence[Call]) -> list[Call]:
@@ -258,7 +265,13 @@ def _start(run: AgentRun, call: Call, step_number: int) -> None:
 
 def _tool_context(run: AgentRun, call: Call, step_number: int) -> ToolContext:
     return ToolContext(
-        run.facts.run_id, call.chunk.tool_call_id, step_number, run.messages.fork().all, run.facts.request_context
+        run.facts.run_id,
+        call.chunk.tool_call_id,
+        step_number,
+        run.messages.fork().all,
+        run.facts.request_context,
+        call.chunk.tool_name,
+        run.facts.open_outbox(),
     )
 
 

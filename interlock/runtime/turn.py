@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Awaitable, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from typing import cast
 
 from interlock.errors import InterlockError
-from interlock.messages import Chunk, StepFinish, StepStart, ToolCallApproval, ToolResult
+from interlock.messages import Chunk, DataChunk, StepFinish, StepStart, ToolCallApproval, ToolResult
 from interlock.models import LanguageModel, ModelRequest, ToolSpec
 from interlock.processors.contexts import (
     InputStepContext,
@@ -18,10 +17,8 @@ from interlock.processors.contexts import (
 from interlock.processors.progress import StepResult
 from interlock.runtime.agent_run import AgentRun
 from interlock.runtime.assembly import Assembly
-from interlock.runtime.chunk_chain import Flow, as_tuple
 from interlock.runtime.model_call import ModelFailed, model_chunks
 from interlock.runtime.repeating import recover, reject, repeats
-from interlock.runtime.strand import is_awaitable
 from interlock.runtime.tool_calls import (
     Call,
     approval_asked,
@@ -30,6 +27,7 @@ from interlock.runtime.tool_calls import (
     looked_at_calls,
     looked_at_result,
 )
+from interlock.runtime.written import looked_at, written
 from interlock.tools import Tool
 from interlock.verdict import AbortSignal, Phase
 
@@ -87,6 +85,8 @@ async def take_step(run: AgentRun) -> AsyncGenerator[Chunk, None]:
         else:
             break
         waiting = None
+        for chunk in await written(run, rejected=True):
+            yield chunk
         if run.settings.release == "chunk":
             yield StepFinish("retry")
     if run.waiting is None:
@@ -118,8 +118,11 @@ async def _attempt(run: AgentRun) -> AsyncGenerator[Chunk, None]:
     step = run.open_step = answer.step(number)
     run.steps.append(step)
     run.commit_parts(answer.assembly.parts())
+    run.take_signals()
     await _after_answer(run, answer, step)
     calls = await looked_at_calls(run, step, answer.tools)
+    for chunk in await written(run):
+        yield chunk
     run.accept_step()
     for chunk in ends:
         yield chunk
@@ -139,10 +142,11 @@ async def _called(run: AgentRun, step: StepResult, calls: Sequence[Call]) -> Asy
         return
     async with aclosing(call_tools(run, step, calls)) as results:
         async for result in results:
-            for chunk in await passed(run, result):
-                if chunk is not result:
+            for chunk in await (written(run) if result is None else passed(run, result)):
+                if result is not None and chunk is not result:
                     keep_emitted(run, step, result, chunk)
                 yield chunk
+    run.take_signals()
 
 
 async def _answered(run: AgentRun, answer: _Answer, number: int) -> AsyncGenerator[Chunk, None]:
@@ -153,23 +157,28 @@ async def _answered(run: AgentRun, answer: _Answer, number: int) -> AsyncGenerat
         async for given in incoming:
             came = run.with_own_id(given)
             looked = await looked_at_result(run, came, number) if isinstance(came, ToolResult) else came
-            for chunk in await passed(run, looked):
-                answer.assembly.add(chunk)
+            for chunk in await passed(run, looked, answer.assembly):
                 if keeps_chunks:
                     answer.chunks.append(chunk)
                 yield chunk
 
 
-async def passed(run: AgentRun, chunk: Chunk) -> tuple[Chunk, ...]:
-    """What the client is given for a chunk: the chunk itself where nothing looks at chunks."""
-    path = run.points.chunk_path
-    run.look_at_latch()
-    if path is None:
-        return (chunk,)
-    out = path.feed(chunk)
-    flow = await cast("Awaitable[Flow]", out) if is_awaitable(out) else cast("Flow", out)
-    run.look_at_latch()
-    return as_tuple(flow)
+async def passed(run: AgentRun, chunk: Chunk, into: Assembly | None = None) -> tuple[Chunk, ...]:
+    """What the client is given for a chunk; before it, what hooks have written meanwhile.
+
+    Args:
+        run: The run.
+        chunk: What came.
+        into: The answer that it belongs to; what goes on becomes a part of it.
+    """
+    flow = await looked_at(run, chunk)
+    before = await written(run, into) if run.facts.outbox else ()
+    for one in flow:
+        if into is not None:
+            into.add(one)
+        elif type(one) is DataChunk:
+            run.keep_data(one)
+    return (*before, *flow) if before else flow
 
 
 def _restore_system_messages(run: AgentRun) -> None:

@@ -1,12 +1,14 @@
-"""What a running tool may know of the run it is part of."""
+"""What a running tool may know of the run it is part of, and what it may do there."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from interlock.context import RequestContext
-from interlock.messages import Message
+from interlock.messages import Chunk, ChunkBase, JSONValue, Message, ToolOutput, Usage
+from interlock.messages.json_text import plain_json
+from interlock.messages.outbox import Outbox, written_chunk
 
 __all__ = ["ToolContext"]
 
@@ -21,6 +23,8 @@ class ToolContext:
         step_number: The step of the loop that made the call, from 0.
         messages: The conversation so far, without system messages.
         request_context: What the caller handed over.
+        tool_name: This tool.
+        outbox: Where what the tool writes is put; None outside an agent, where no client reads along.
     """
 
     run_id: str
@@ -28,3 +32,53 @@ class ToolContext:
     step_number: int
     messages: Sequence[Message]
     request_context: RequestContext
+    tool_name: str = ""
+    outbox: Outbox | None = field(default=None, repr=False, compare=False)
+
+    def write(
+        self,
+        name: str,
+        data: object = None,
+        *,
+        transient: bool = False,
+        id: str | None = None,  # noqa: A002
+        message_id: str | None = None,
+    ) -> None:
+        """Send the client a data chunk while the tool runs, ``data-<name>`` on the wire. It passes the same guards.
+
+        Args:
+            name: What it is, for the client: letters, digits, ``.``, ``_`` and ``-``.
+            data: The value, as JSON has it.
+            transient: Whether it is shown only, and not stored as a part of the message.
+            id: A later one of this name and id takes its place in the message.
+            message_id: The message it belongs to; None: the answer.
+
+        Raises:
+            ValueError: The name is none, or something in the data has no JSON form.
+        """
+        chunk = written_chunk(name, data, transient=transient, id=id, message_id=message_id)
+        if self.outbox is not None:
+            self.outbox.put(chunk)
+
+    def stream(self, output: Chunk | JSONValue) -> None:
+        """Send the client a piece of what the tool makes, as a ``tool-output`` chunk; it is not stored.
+
+        Args:
+            output: A value, as JSON has it; or a chunk of something else that streams, such as another agent.
+
+        Raises:
+            ValueError: Something in it has no JSON form.
+        """
+        plain = output if isinstance(output, ChunkBase) else plain_json(output, f"what tool {self.tool_name!r} streams")
+        if self.outbox is not None:
+            self.outbox.put(ToolOutput(self.tool_call_id, self.tool_name, plain))
+
+    async def delivered(self) -> None:
+        """Wait until what was sent has been taken, so that a slow reader slows the tool."""
+        if self.outbox is not None:
+            await self.outbox.taken()
+
+    def add_usage(self, usage: Usage) -> None:
+        """Count tokens that the tool has spent to the step that called it."""
+        if self.outbox is not None:
+            self.outbox.spent += usage

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -137,3 +139,23 @@ def test_joining_forks_joins_what_goes_on() -> None:
     made = base.merge_forks({"a": one, "b": other})
     assert made.out == one.out
     assert base.out == (TEXT,)
+
+
+def test_200_000_deltas_are_kept_as_one_text_and_256_chunks() -> None:
+    so_far = StreamSoFar()
+    tracemalloc.start()
+    try:
+        for _ in range(200_000):
+            so_far.add(TextDelta("".join(["w", "ord "])))
+        held, _peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert (so_far.text, len(so_far.parts)) == ("word " * 200_000, 256)
+    assert held < 5 * 200_000 * 4 * 2  # a string buffer holds up to four bytes a character, and some room
+
+
+def test_whoever_asks_for_it_sees_all_chunks_of_a_step() -> None:
+    so_far = StreamSoFar(keep_parts=True)
+    for _ in range(300):
+        so_far.add(TextDelta("x"))
+    assert len(so_far.parts) == 300

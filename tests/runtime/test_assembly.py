@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import Sequence
 
 from hypothesis import given
@@ -9,6 +10,8 @@ from hypothesis import strategies as st
 
 from interlock.messages import (
     Chunk,
+    DataChunk,
+    DataPart,
     FileChunk,
     FilePart,
     Part,
@@ -132,3 +135,30 @@ def test_parts_may_be_asked_for_while_more_comes() -> None:
 
 def test_without_an_end_there_is_no_finish() -> None:
     assert assembled(TextDelta("x")).finish is None
+
+
+def test_data_is_a_part_unless_it_is_transient_and_the_last_of_an_id_counts() -> None:
+    made = assembled(
+        DataChunk("at", 1, "a"),
+        TextDelta("x"),
+        DataChunk("at", 2, "a"),
+        DataChunk("at", 3),
+        DataChunk("at", 4),
+        TextDelta("y"),
+        DataChunk("at", 5, transient=True),
+    )
+    assert made.parts() == [DataPart("at", 2, "a"), TextPart("xy"), DataPart("at", 3), DataPart("at", 4)]
+
+
+def test_200_000_deltas_are_kept_as_one_text_and_not_as_so_many_objects() -> None:
+    made = Assembly()
+    made.add(TextDelta("warm"))
+    tracemalloc.start()
+    try:
+        for _ in range(200_000):
+            made.add(TextDelta("".join(["w", "ord "])))
+        held, _peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert made.text == "warm" + "word " * 200_000
+    assert held < 5 * 200_000 * 4 * 2  # a string buffer holds up to four bytes a character, and some room

@@ -367,3 +367,23 @@ async def test_a_guard_that_says_it_did_not_look_is_not_called_passed() -> None:
     await path.texts("a")
     (check,) = path.checks()
     assert (check.verdict, check.reason) == ("not-checked", "only pictures")
+
+
+@pytest.mark.parametrize("keeps", [False, True])
+async def test_a_processor_that_asks_for_it_is_shown_all_chunks_of_a_step(keeps: bool) -> None:
+    class Counts(Processor):
+        id = "counts"
+        keep_parts = keeps
+        seen = 0
+
+        def process_output_stream(self, ctx: OutputStreamContext) -> Chunk:
+            self.seen = len(ctx.parts)
+            return ctx.chunk
+
+    counts = Counts()
+    path = Path(counts).path
+    for step in (0, 1):
+        path.begin_step(step, MessageList())
+        for _ in range(300):
+            path.feed(TextDelta("x"))
+        assert counts.seen == (300 if keeps else 256)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from interlock.messages import Chunk
+from interlock.messages import Chunk, DataChunk
 from interlock.processors.base import Processor, ProcessorStep
 from interlock.processors.returns import chunks_returned
 from interlock.processors.stream_context import OutputStreamContext
@@ -90,6 +90,17 @@ class HookStage:
     def row(self) -> tuple[Callable[[Any], object], Any]:
         """The hook, and its context."""
         return self.call, self.target
+
+    def past_data(self, call: Callable[[Any], object]) -> Callable[[Any], object]:
+        """The same call, which data chunks go past: the processor does not look at them."""
+
+        def asked(target: Any) -> object:
+            if type(target.chunk) is not DataChunk:
+                return call(target)
+            self.extra_runs -= 1
+            return target.chunk
+
+        return asked
 
     def settle(self, chunk: Chunk, out: object) -> Flow:
         """What goes on for what the hook returned."""
