@@ -102,21 +102,14 @@ class EditedLane:
         return Gone("".join(piece.text for piece in pieces), edits, pieces)
 
     def _pieces(self, start: int, upto: int, text: str, edits: Sequence[Edit]) -> list[Piece]:
-        """The incoming text up to the place, kept and replaced."""
+        """The incoming text up to the place, kept and replaced; what is replaced, to its end."""
         pieces: list[Piece] = []
-        at = start
-        if self._skip > at:  # the rest of what was replaced before
-            stop = min(self._skip, upto)
-            pieces.append(Piece(at, stop, "", False))
-            at = stop
+        at = max(start, self._skip)
         for match, _, replacement in edits:
             if match.start > at:
                 pieces.append(Piece(at, match.start, text[at - start : match.start - start], True))
-            stop = min(match.end, upto)
-            if match.start < upto:  # else it is what sticks out of another, and swallowed when it comes
-                pieces.append(Piece(match.start, stop, replacement, False))
-            at = max(at, stop)
-            self._skip = max(self._skip, match.end)
+            pieces.append(Piece(match.start, match.end, replacement, False))
+            at = self._skip = match.end
         if upto > at:
             pieces.append(Piece(at, upto, text[at - start : upto - start], True))
         return pieces

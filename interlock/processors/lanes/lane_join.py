@@ -1,0 +1,95 @@
+"""One text on its way through several branches at once: let go as far as every branch has decided it."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+
+from interlock.processors.stream_context import Piece
+
+__all__ = ["LaneJoin"]
+
+
+class LaneJoin:
+    """Joins what branches make of one text that comes in pieces.
+
+    The text is let go up to where the slowest branch has decided it. Of edits that overlap, the one that begins first
+    keeps its replacement (of two, the longer; of equals, that of the branch that comes first); the others only remove.
+
+    Args:
+        branches: How many there are.
+    """
+
+    __slots__ = ("_at", "_covered", "_edits", "_text", "_upto")
+
+    def __init__(self, branches: int) -> None:
+        self._text = ""  # what has come and was not let go
+        self._at = 0  # where that begins
+        self._upto = [0] * branches
+        self._edits: list[deque[Piece]] = [deque() for _ in range(branches)]
+        self._covered = 0  # the end of what is being replaced
+
+    @property
+    def held(self) -> int:
+        """How many characters are held back."""
+        return len(self._text)
+
+    def push(self, text: str) -> None:
+        """More of the text has come."""
+        self._text += text
+
+    def decided(self, branch: int, pieces: Sequence[Piece]) -> None:
+        """A branch has decided more of it.
+
+        Args:
+            branch: Which.
+            pieces: What became of the text, from where it had decided it on.
+        """
+        for piece in pieces:
+            if not piece.kept:
+                self._edits[branch].append(piece)
+            self._upto[branch] = max(self._upto[branch], piece.end)
+
+    def let_go(self, *, only: int | None = None, nobody: bool = False, final: bool = False) -> list[Piece]:
+        """What may go out now.
+
+        Args:
+            only: The branch whose edits are made; None: those of all.
+            nobody: No edits are made at all.
+            final: The text is complete.
+        """
+        upto = min(self._upto)
+        edits = self._due(upto, only=only, nobody=nobody, final=final)
+        out: list[Piece] = []
+        at = self._at
+        if self._covered > at:
+            stop = min(self._covered, upto)
+            if stop > at:
+                out.append(Piece(at, stop, "", False))
+            at = max(at, stop)
+        for start, end, text in edits:
+            stop = min(end, upto)
+            if start > at:
+                out.append(Piece(at, start, self._text[at - self._at : start - self._at], True))
+                at = start
+            if start >= self._covered:
+                out.append(Piece(at, max(at, stop), text, False))
+            elif stop > at:
+                out.append(Piece(at, stop, "", False))
+            at = max(at, stop)
+            self._covered = max(self._covered, end)
+        if upto > at:
+            out.append(Piece(at, upto, self._text[at - self._at : upto - self._at], True))
+        self._text = self._text[upto - self._at :]
+        self._at = upto
+        return out
+
+    def _due(self, upto: int, *, only: int | None, nobody: bool, final: bool) -> list[tuple[int, int, str]]:
+        """The edits that begin before a place, in the order in which they are made."""
+        due: list[tuple[int, int, int, str]] = []
+        for branch, edits in enumerate(self._edits):
+            while edits and (edits[0].start < upto or final):
+                edit = edits.popleft()
+                if not nobody and only in (None, branch):
+                    due.append((edit.start, -edit.end, branch, edit.text))
+        return [(start, -end, text) for start, end, _, text in sorted(due)]
