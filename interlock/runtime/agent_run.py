@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from io import StringIO
 from typing import TYPE_CHECKING, Any, Final, Protocol
@@ -218,6 +218,8 @@ class AgentRun:
         """A tool call under an id of its own, where the model has used its id before; and its result under the same."""
         if isinstance(chunk, ToolCall):
             given = chunk.tool_call_id
+            if not self._used_ids:
+                self._used_ids.update(self._ids_before())
             own, number = given, 1
             while own in self._used_ids:
                 number += 1
@@ -229,6 +231,12 @@ class AgentRun:
         else:
             return chunk
         return chunk if own == chunk.tool_call_id else chunk.replace(tool_call_id=own)
+
+    def _ids_before(self) -> Iterator[str]:
+        """The ids of the tool calls that the conversation began with: a model may count anew in each run."""
+        for message in self.messages.fork():
+            if message.role == "assistant":
+                yield from (part.tool_call_id for part in message.parts if isinstance(part, ToolInvocationPart))
 
     def look_at_latch(self) -> None:
         """A verdict recorded by something that was left running counts as soon as anything moves.

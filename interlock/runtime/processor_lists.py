@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 __all__ = ["LISTS", "ProcessorLists"]
 
+PREFILL_HANDLER: Final = "prefill-error-handler"
+"""The id of the handler that every agent has; a user's own of that id takes its place."""
+
 LISTS: Final[Mapping[Phase, tuple[str, ...]]] = {
     Phase.INPUT: ("input",),
     Phase.INPUT_STEP: ("input",),
@@ -58,6 +61,18 @@ def _warn_of_idle(name: str, workflow: Workflow[Any, Any]) -> None:
             warn("a processor never acts in this list", list=f"{name}_processors", step=step.id, acts_at=acts)
 
 
+def _has_prefill_handler(workflow: Workflow[Any, Any] | None) -> bool:
+    steps = () if workflow is None else acting_steps(workflow.plan)
+    return any(step.id == f"processor:{PREFILL_HANDLER}" for step in steps)
+
+
+def _prefill_handler() -> Processor:
+    """The handler that every agent has behind its own ones."""
+    from interlock.processors.recovery.prefill_error_handler import PrefillErrorHandler
+
+    return PrefillErrorHandler()
+
+
 class ProcessorLists:
     """Three lists, composed and specialised; each point's graph is made when it is first asked for.
 
@@ -72,6 +87,8 @@ class ProcessorLists:
         self._workflows: dict[str, Workflow[Any, Any] | None] = {
             name: compose(name, entries) for name, entries in lists.items()
         }
+        if "error" in lists and not _has_prefill_handler(self._workflows["error"]):
+            self._workflows["error"] = compose("error", [*lists["error"], _prefill_handler()])
         self._composed: dict[Phase, _Composed] = {}
         for name, workflow in self._workflows.items():
             if workflow is not None:

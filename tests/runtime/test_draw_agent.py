@@ -45,7 +45,8 @@ def test_all_ten_points_the_model_and_the_tools_are_there_in_running_order() -> 
 def test_a_point_shows_what_acts_there_and_the_others_are_empty() -> None:
     plans = {section["id"]: section["plan"] for section in AGENT.to_json()["sections"]}
     assert [node["id"] for node in plans["input"]["nodes"]] == ["processor:guard"]
-    assert [name for name, plan in plans.items() if plan is not None] == ["input"]
+    assert [node["id"] for node in plans["api_error"]["nodes"]] == ["processor:prefill-error-handler"]
+    assert [name for name, plan in plans.items() if plan is not None] == ["input", "api_error"]
 
 
 def test_text_mermaid_and_svg_name_model_tools_and_processors() -> None:

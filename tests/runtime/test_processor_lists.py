@@ -48,7 +48,7 @@ def test_every_point_reads_its_lists() -> None:
 
 
 def test_a_point_at_which_nothing_acts_has_no_operations() -> None:
-    lists = ProcessorLists({"input": [Inputs()], "output": [], "error": []})
+    lists = ProcessorLists({"input": [Inputs()], "output": []})
     assert [phase for phase in Phase if lists.acts(phase)] == [Phase.INPUT]
     assert lists.operations(Phase.INPUT_STEP) == ()
     assert lists.drawn(Phase.INPUT_STEP) is None
@@ -100,7 +100,7 @@ def test_a_workflow_with_only_maps_acts_nowhere() -> None:
         .map(lambda ctx: ctx.input)
         .commit()
     )
-    lists = ProcessorLists({"input": [workflow], "output": [], "error": []})
+    lists = ProcessorLists({"input": [workflow], "output": []})
     assert not any(lists.acts(phase) for phase in Phase)
 
 
