@@ -15,13 +15,13 @@ from interlock.ids import fault_in_id
 from interlock.models import LanguageModel, resolve_model
 from interlock.runtime.agent_step import AgentStep, Asked
 from interlock.runtime.call_check import as_tools, check_options
-from interlock.runtime.options import CallOptions, Conversation, ProcessorList
 from interlock.runtime.keeping import checked_memory, composed_lists
+from interlock.runtime.options import CallOptions, Conversation, ProcessorList
 from interlock.runtime.result import AgentResult
 from interlock.runtime.shelf import Answer, Shelf
 from interlock.steps import Step, SupportsStep
 from interlock.storage import RunStore
-from interlock.tools import Tool
+from interlock.tools import SupportsTool, Tool
 
 if TYPE_CHECKING:
     from interlock.memory import Memory
@@ -37,7 +37,7 @@ class Agent(SupportsStep[Asked, str]):
         id: Its id; default: ``"agent"``.
         model: A model, or ``"provider/name"``; ``"embedded/echo"`` needs no key.
         instructions: The system message; or a function of the request context that gives it.
-        tools: What the model may call: tools, or typed functions.
+        tools: What the model may call: tools, typed functions, or other agents.
         input_processors: Processors and workflows that see what goes to the model.
         output_processors: Those that see what comes from it.
         error_processors: Those that see failed model calls.
@@ -74,7 +74,7 @@ class Agent(SupportsStep[Asked, str]):
         id: str = "agent",  # noqa: A002
         model: LanguageModel | str,
         instructions: str | Callable[[RequestContext], str] | None = None,
-        tools: Sequence[Tool | Callable[..., object]] = (),
+        tools: Sequence[Tool | SupportsTool | Callable[..., object]] = (),
         input_processors: ProcessorList = (),
         output_processors: ProcessorList = (),
         error_processors: ProcessorList = (),
@@ -117,6 +117,20 @@ class Agent(SupportsStep[Asked, str]):
     def as_step(self) -> Step[Asked, str]:
         """The step that stands for this agent in a workflow."""
         return self._step
+
+    def as_tool(self, *, name: str | None = None, description: str | None = None) -> Tool:
+        """The tool by which another agent asks this one: it takes a text, and gives the text of the answer.
+
+        Args:
+            name: What the model calls it by; default: the agent's id.
+            description: What the model is told of it; default: the agent's own.
+
+        Raises:
+            DefinitionError: The name is none.
+        """
+        from interlock.runtime.agent_tool import agent_tool
+
+        return agent_tool(self, name=name, description=description)
 
     async def generate(self, asked: Conversation, /, **options: Unpack[CallOptions]) -> AgentResult:
         """Run to the end and give the result. A tripwire does not raise: see ``result.tripwire``.

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from interlock.errors import DefinitionError
 from interlock.runtime.options import CallOptions
-from interlock.tools import Tool, tool
+from interlock.tools import SupportsTool, Tool, tool
 
 if TYPE_CHECKING:
     from interlock.runtime.agent import Agent
@@ -52,15 +52,22 @@ def check_options(agent: Agent, options: Mapping[str, Any]) -> None:
         raise DefinitionError(faults, subject=f"call of agent {agent.id!r}")
 
 
-def as_tools(given: Sequence[Tool | Callable[..., object]]) -> list[Tool]:
-    """Tools, with plain functions made tools.
+def as_tools(given: Sequence[Tool | SupportsTool | Callable[..., object]]) -> list[Tool]:
+    """Tools, with plain functions and agents made tools.
 
     Raises:
         DefinitionError: Something can be no tool, or two have one name.
     """
-    made = [one if isinstance(one, Tool) else tool(one) for one in given]
+    made = [_as_tool(one) for one in given]
     names = [one.name for one in made]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise DefinitionError(f"two tools have one name: {', '.join(map(repr, twice))}", subject="tools")
     return made
+
+
+def _as_tool(one: Tool | SupportsTool | Callable[..., object]) -> Tool:
+    if isinstance(one, Tool):
+        return one
+    as_tool: Callable[[], Tool] | None = getattr(one, "as_tool", None)
+    return tool(cast("Callable[..., object]", one)) if as_tool is None else as_tool()

@@ -11,7 +11,7 @@ from interlock.models import LanguageModel, ToolChoice
 from interlock.processors.changes import StepChanges
 from interlock.processors.compose import ProcessorLike
 from interlock.processors.contexts import InputStepContext
-from interlock.tools import Tool
+from interlock.tools import SupportsTool, Tool
 
 __all__ = ["CallOptions", "Conversation", "PrepareStep", "ProcessorList", "Release"]
 
@@ -66,7 +66,7 @@ class CallOptions(TypedDict, total=False):
     error_processors: ProcessorList
     model: LanguageModel | str
     model_settings: Mapping[str, Any]
-    tools: Sequence[Tool | Callable[..., object]]
+    tools: Sequence[Tool | SupportsTool | Callable[..., object]]
     tool_choice: ToolChoice
     active_tools: Sequence[str]
     provider_options: Mapping[str, Any]

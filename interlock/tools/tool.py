@@ -6,6 +6,7 @@ import inspect
 import json
 import re
 from collections.abc import Awaitable, Callable, Mapping
+from time import perf_counter
 from typing import Any, TypeAlias, cast, overload
 
 from interlock.errors import DefinitionError, ToolError
@@ -33,6 +34,7 @@ class Tool(SupportsStep[Any, Any]):
         function: The function; ``def`` (runs inline) or ``async def``.
         to_model_output: Makes, of the final result, what the model is shown.
         needs_approval: Whether somebody must approve of a call before it runs; or a function that says so.
+        timeout: Seconds that one call may take; None: any number.
     """
 
     def __init__(
@@ -43,6 +45,7 @@ class Tool(SupportsStep[Any, Any]):
         description: str | None = None,
         to_model_output: Callable[[Any], object] | None = None,
         needs_approval: Approval = False,
+        timeout: float | None = None,
     ) -> None:
         if not callable(cast("object", function)):
             raise DefinitionError(f"a tool is made of a function, not of {type(function).__name__}")
@@ -57,6 +60,7 @@ class Tool(SupportsStep[Any, Any]):
         self.function = function
         self.to_model_output = to_model_output
         self.needs_approval = needs_approval
+        self.timeout = _checked_timeout(timeout, self.name)
         self._signature = Signature(self.name, function)
         self._step = ToolStep(self)
 
@@ -73,15 +77,40 @@ class Tool(SupportsStep[Any, Any]):
         """Validate the arguments, call the function, and give its result as JSON values.
 
         Raises:
-            ToolError: The arguments do not fit, or the result cannot be serialised; the message is for the model.
+            ToolError: The arguments do not fit, it took too long, or the result cannot be serialised; the message is
+                for the model.
         """
         bound = self._bound(args)
         if self._signature.context_parameter is not None:
             bound[self._signature.context_parameter] = ctx
-        result = self.function(**bound)
-        if inspect.isawaitable(result):
-            result = await cast("Awaitable[object]", result)
+        if self.timeout is None:
+            result = self.function(**bound)
+            if inspect.isawaitable(result):
+                result = await cast("Awaitable[object]", result)
+        else:
+            result = await self._in_time(bound, self.timeout)
         return self._serialised(result)
+
+    async def _in_time(self, bound: dict[str, object], seconds: float) -> object:
+        """The function's result, where it comes in time. A plain function cannot be stopped: its result comes too late.
+
+        Raises:
+            ToolError: It took longer.
+        """
+        import anyio
+
+        result: object = None
+        late = False
+        began = perf_counter()
+        with anyio.CancelScope(deadline=anyio.current_time() + seconds) as scope:
+            result = self.function(**bound)
+            if inspect.isawaitable(result):
+                result = await cast("Awaitable[object]", result)
+            else:
+                late = perf_counter() - began > seconds
+        if scope.cancel_called or late:  # also where it did not let itself be cancelled
+            raise ToolError(self.name, f"took longer than {seconds:g} s")
+        return result
 
     def model_output(self, result: object) -> object:
         """What the model is shown of a result; the result itself unless ``to_model_output`` makes something else."""
@@ -121,6 +150,7 @@ def tool(
     description: str | None = None,
     to_model_output: Callable[[Any], object] | None = None,
     needs_approval: Approval = False,
+    timeout: float | None = None,
 ) -> Tool: ...
 @overload
 def tool(
@@ -129,6 +159,7 @@ def tool(
     description: str | None = None,
     to_model_output: Callable[[Any], object] | None = None,
     needs_approval: Approval = False,
+    timeout: float | None = None,
 ) -> Callable[[Callable[..., object]], Tool]: ...
 def tool(
     function: Callable[..., object] | None = None,
@@ -138,6 +169,7 @@ def tool(
     description: str | None = None,
     to_model_output: Callable[[Any], object] | None = None,
     needs_approval: Approval = False,
+    timeout: float | None = None,
 ) -> Tool | Callable[[Callable[..., object]], Tool]:
     """Make a typed function a tool: ``@tool``, ``@tool(name=…)`` or ``tool(function)``.
 
@@ -151,6 +183,8 @@ def tool(
         needs_approval: True: a run of an agent that calls it is suspended, until ``agent.resume(run_id, approve=…)``
             answers. Or a function of the arguments (decoded, not validated yet) and the :class:`ToolContext` that says
             whether that is needed, ``def`` or ``async def``.
+        timeout: Seconds that one call may take, after which an ``async`` function is cancelled and the model is told so
+            as the tool's error. A ``def`` cannot be stopped; what it returns too late does not count.
 
     Raises:
         DefinitionError: It can be no tool.
@@ -170,10 +204,23 @@ def tool(
 
     def made(f: Callable[..., object]) -> Tool:
         return Tool(
-            f, name=name, description=description, to_model_output=to_model_output, needs_approval=needs_approval
+            f,
+            name=name,
+            description=description,
+            to_model_output=to_model_output,
+            needs_approval=needs_approval,
+            timeout=timeout,
         )
 
     return made if function is None else made(function)
+
+
+def _checked_timeout(timeout: object, name: str) -> float | None:
+    if timeout is None:
+        return None
+    if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not 0 < timeout < float("inf"):
+        raise DefinitionError(f"timeout is a number of seconds above 0, not {timeout!r}", subject=f"tool {name!r}")
+    return timeout
 
 
 def _summary(doc: str) -> str:

@@ -234,7 +234,7 @@ NAMES: dict[str, tuple[str, ...]] = {
         "run_store_conformance",
         "step_context",
     ),
-    "interlock.tools": ("Tool", "ToolContext", "tool"),
+    "interlock.tools": ("SupportsTool", "Tool", "ToolContext", "tool"),
     "interlock.workflows": (
         "Blocked",
         "BranchNode",

@@ -9,11 +9,13 @@ from datetime import date
 from enum import Enum
 from typing import Any
 
+import anyio
 import pytest
 from pydantic import BaseModel
 
 from interlock import RequestContext, Tool, tool
 from interlock.errors import DefinitionError, ToolError
+from interlock.messages import Usage
 from interlock.tools import ToolContext
 
 pytestmark = pytest.mark.anyio
@@ -260,3 +262,75 @@ async def test_a_tool_that_asks_for_it_is_told_of_the_run() -> None:
     assert await made.run({"n": 1}, context(user="ann")) == [1, "run", "call_1", 0, "ann"]
     with pytest.raises(ToolError, match="ctx"):
         await made.run({"n": 1, "ctx": {}}, context())
+
+
+async def test_a_tool_that_takes_too_long_is_cancelled_and_its_error_says_so() -> None:
+    state: list[str] = []
+
+    @tool(timeout=0.01)
+    async def slow() -> None:
+        """Wait."""
+        try:
+            await anyio.sleep_forever()
+        finally:
+            state.append("cancelled")
+
+    with pytest.raises(ToolError, match=r"tool 'slow': took longer than 0\.01 s"):
+        await slow.run({}, context())
+    assert state == ["cancelled"]
+
+
+async def test_a_tool_that_does_not_let_itself_be_cancelled_has_no_result_either() -> None:
+    @tool(timeout=0.01)
+    async def stubborn() -> str:
+        """Go on."""
+        try:
+            await anyio.sleep_forever()
+        except anyio.get_cancelled_exc_class():
+            return "late"
+
+    with pytest.raises(ToolError, match="took longer"):
+        await stubborn.run({}, context())
+
+
+async def test_a_plain_function_that_took_too_long_has_no_result() -> None:
+    @tool(timeout=1e-9)
+    def slow() -> str:
+        """Sum."""
+        return str(sum(range(10_000)))
+
+    with pytest.raises(ToolError, match="took longer than 1e-09 s"):
+        await slow.run({}, context())
+
+
+async def test_a_tool_that_is_in_time_has_its_result_and_its_own_time_out_is_its_own() -> None:
+    @tool(timeout=60)
+    async def quick() -> str:
+        """Be quick."""
+        return "ok"
+
+    @tool(timeout=60)
+    async def gives_up() -> None:
+        """Give up."""
+        raise TimeoutError("of its own")
+
+    assert await quick.run({}, context()) == "ok"
+    with pytest.raises(TimeoutError, match="of its own"):
+        await gives_up.run({}, context())
+
+
+@pytest.mark.parametrize("wrong", [0, -1, True, "1", float("inf"), float("nan")])
+def test_a_time_out_that_is_none_is_refused(wrong: float) -> None:
+    with pytest.raises(DefinitionError, match="timeout is a number of seconds above 0"):
+        tool(track, timeout=wrong)
+
+
+def test_what_a_tool_writes_outside_an_agent_is_checked_all_the_same() -> None:
+    ctx = context()
+    ctx.write("at", 1)
+    ctx.stream({"a": 1})
+    ctx.add_usage(Usage(1, 1))
+    with pytest.raises(ValueError, match="the data written as 'at'"):
+        ctx.write("at", object())
+    with pytest.raises(ValueError, match="what tool '' streams"):
+        ctx.stream(object())
