@@ -11,18 +11,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Final
 
-from interlock.processors.detection.finding import Finding
-from interlock.processors.detection.patterns import Pattern
-from interlock.processors.detection.pii.recogniser import Label, PIIKind, Row, found
-from interlock.processors.detection.scan_copy import ScanCopy
+from interlock.processors.detection.pii.recogniser import Candidate, Label, NumberRecogniser, is_word
 
 __all__ = ["CreditCardRecogniser", "has_issuer", "luhn"]
 
-_RUN: Final = Pattern(r"[0-9](?:(?: ?[-.] ?| )?[0-9]){11,}")
+_BETWEEN: Final = r"(?: ?[-.] ?| )"
+_GROUP: Final = re.compile(rf"{_BETWEEN}([0-9]+)")
 _DIGITS: Final = re.compile(r"[0-9]+")
+_GROUP_BEGINS: Final = re.compile(r"(?<![0-9a-z_])[0-9]")
+_SINGLE_BEFORE: Final = re.compile(rf"(?<![0-9])[0-9]{_BETWEEN}\Z")
 _LABEL: Final = Label(r"cards?|credit|debit|visa|master ?card|amex|american express|maestro|pan|karte|tarjeta|carte")
+_LONGEST: Final = 19 + 18 * 3
+"""Nineteen digits, each by itself, with a separator between blanks."""
+_MOST_GROUPS: Final = 20
+_RUN_TO_END: Final = re.compile(rf"([0-9]+)(?:{_BETWEEN}[0-9]+)*(?: ?[-.]? ?)\Z")
+_IN_RUN: Final = "0123456789 .-"
 
 _ISSUERS: Final[tuple[tuple[int, int, tuple[int, ...]], ...]] = (  # first prefix, last prefix, numbers of digits
     (4, 4, (16,)),
@@ -78,59 +84,91 @@ def has_issuer(digits: str) -> bool:
     )
 
 
-class CreditCardRecogniser:
+class CreditCardRecogniser(NumberRecogniser):
     """Card numbers, in one piece or in the groups they are printed in."""
 
-    kind: PIIKind = "credit-card"
+    kind = "credit-card"
+    longest_match = _LONGEST
+    look_behind = _LONGEST + 1 + _LABEL.span
+    look_ahead = _LONGEST + 1
+    begins = re.compile(rf"(?<![0-9a-z_])[0-9](?=(?:{_BETWEEN}?[0-9]){{11}})")
 
-    def find(self, copy: ScanCopy, /) -> Iterator[Finding]:
-        layer = copy.folded
-        for run in _RUN.find_all(layer.text):
-            judged = {span: _judge(layer.text, *span) for span in _candidates(layer.text, *run.span())}
-            numbers = {span: verdict for span, verdict in judged.items() if verdict[0]}
-            row = Row(layer.text, numbers, "-.")
-            for (start, end), (score, explanation) in numbers.items():
-                begins = not _continues(layer.text, start) or row.follows(start)
-                if begins and (not _goes_on(layer.text, end) or row.goes_on(end)):
-                    yield from found(layer, self.kind, start, end, score, explanation)
+    def candidates(self, text: str, start: int) -> Iterator[Candidate]:
+        numbers = list(_numbers(text, start))
+        if not numbers or (_continues(text, start) and not _follows(text, start)):
+            return
+        for number in numbers:
+            if not _goes_on(text, number.end) or _has_next(text, number.end):
+                yield number
+
+    def open_at(self, text: str, start: int, /) -> int:
+        length = len(text)
+        if length == start or text[-1] not in _IN_RUN:
+            return length
+        low = max(start, length - self.longest_match - self.look_ahead + 1)
+        for place in _GROUP_BEGINS.finditer(text, max(low, len(text.rstrip(_IN_RUN)))):
+            at = place.start()
+            run = _RUN_TO_END.match(text, at)
+            if run is None or not _may_begin(run.end(1) - at, is_last=run.end(1) == length):
+                continue
+            if not _continues(text, at) or _follows(text, at):
+                return at
+        return length
 
 
-def _judge(text: str, start: int, end: int) -> tuple[float, str]:
-    digits = "".join(_DIGITS.findall(text[start:end]))
-    if not luhn(digits):
-        return 0.0, ""
-    if has_issuer(digits):
-        return 0.95, "check digit and issuer range fit"
-    if digits.strip("0") and _LABEL.before(text, start):
-        return 0.75, "check digit fits, called a card"
-    return 0.0, ""
-
-
-def _candidates(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """The parts of a run of digits and separators that are laid out as card numbers are."""
-    groups = [m.span() for m in _DIGITS.finditer(text, start, end)]
-    if _is_inside_word(text, start, end):
-        groups = groups[1:] if _touches(text, start - 1) else groups
-        groups = groups[:-1] if groups and _touches(text, groups[-1][1]) else groups
-    if 12 <= len(groups) <= 19 and all(b - a == 1 for a, b in groups):
-        yield groups[0][0], groups[-1][1]
-        return
-    for n, (first, stop) in enumerate(groups):
-        if 12 <= stop - first <= 19:
-            yield first, stop
-        if stop - first != 4:
+def _numbers(text: str, start: int) -> Iterator[Candidate]:
+    """The numbers that begin at ``start``, whatever stands around them."""
+    for end in _ends(text, start):
+        digits = "".join(_DIGITS.findall(text[start:end]))
+        if not luhn(digits):
             continue
-        total, separator = 4, None
-        for (_, previous), (at, last) in zip(groups[n : n + 4], groups[n + 1 : n + 5], strict=False):
-            between = text[previous:at]
-            if last - at > 7 or (separator is not None and between != separator):
-                break
-            separator = between
-            total += last - at
-            if 12 <= total <= 19:
-                yield first, last
-            if last - at < 4:
-                break
+        if has_issuer(digits):
+            yield Candidate(end, 0.95, "check digit and issuer range fit")
+        elif digits.strip("0") and _LABEL.before(text, start):
+            yield Candidate(end, 0.75, "check digit fits, called a card")
+
+
+def _ends(text: str, start: int) -> Iterator[int]:
+    """Where the digits and separators end that are laid out as card numbers are."""
+    groups = _groups(text, start)
+    if groups and _touches(text, groups[-1][1]):
+        groups.pop()
+    if all(b - a == 1 for a, b in groups):
+        if 12 <= len(groups) <= 19 and _SINGLE_BEFORE.search(text, max(0, start - 5), start) is None:
+            yield groups[-1][1]
+        return
+    first, stop = groups[0]
+    if 12 <= stop - first <= 19:
+        yield stop
+    if stop - first != 4:
+        return
+    total, separator = 4, None
+    for (_, previous), (at, last) in pairwise(groups[:5]):
+        between = text[previous:at]
+        if last - at > 7 or (separator is not None and between != separator):
+            break
+        separator = between
+        total += last - at
+        if 12 <= total <= 19:
+            yield last
+        if last - at < 4:
+            break
+
+
+def _groups(text: str, start: int) -> list[tuple[int, int]]:
+    groups: list[tuple[int, int]] = []
+    group = _DIGITS.match(text, start)
+    at = start
+    while group is not None and len(groups) < _MOST_GROUPS:
+        groups.append(group.span(group.re.groups))
+        at = group.end()
+        group = _GROUP.match(text, at)
+    return groups
+
+
+def _may_begin(digits: int, *, is_last: bool) -> bool:
+    """Whether a number may begin with a group of so many digits, or of that many so far."""
+    return digits <= 19 if is_last else digits in (1, 4) or 12 <= digits <= 19
 
 
 def _continues(text: str, start: int) -> bool:
@@ -138,14 +176,25 @@ def _continues(text: str, start: int) -> bool:
     return start >= 2 and text[start - 1] in ".-" and text[start - 2].isdigit()
 
 
+def _follows(text: str, start: int) -> bool:
+    """Whether a card number ends just before the separator at ``start - 1``."""
+    end = start - 1
+    return any(
+        number.end == end
+        for place in _GROUP_BEGINS.finditer(text, max(0, end - _LONGEST), end)
+        for number in _numbers(text, place.start())
+    )
+
+
 def _goes_on(text: str, end: int) -> bool:
     """Whether a decimal point ties the number to digits after it."""
     return text[end : end + 1] == "." and text[end + 1 : end + 2].isdigit()
 
 
-def _is_inside_word(text: str, start: int, end: int) -> bool:
-    return _touches(text, start - 1) or _touches(text, end)
+def _has_next(text: str, end: int) -> bool:
+    """Whether what stands behind the point is a card number itself."""
+    return any(_numbers(text, end + 1))
 
 
 def _touches(text: str, at: int) -> bool:
-    return 0 <= at < len(text) and text[at].isascii() and (text[at].isalnum() or text[at] == "_")
+    return 0 <= at < len(text) and is_word(text[at])

@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Final
 
 from email_validator import EmailNotValidError, validate_email
 
-from interlock.processors.detection.finding import Finding
 from interlock.processors.detection.patterns import Pattern
-from interlock.processors.detection.pii.recogniser import PIIKind, found
-from interlock.processors.detection.scan_copy import Layer, ScanCopy
+from interlock.processors.detection.pii.recogniser import Recogniser
+from interlock.processors.lanes.matcher import Match, Reading
 
 __all__ = ["EmailRecogniser"]
 
-_NAME: Final = r"[\pL\pM\pN!#$%&'*+/=?^_`{|}~.-]+"
-_DOMAIN: Final = r"(?:[\pL\pM\pN](?:[\pL\pM\pN-]*[\pL\pM\pN])?\.)+[\pL][\pL\pM\pN-]*[\pL\pM\pN]"
-_CANDIDATES: Final = Pattern(rf"{_NAME}(?:@{_NAME})*@{_DOMAIN}")
-"""One address or a row of them without a blank between; the name of the next looks like more of a domain."""
-_FIRST_DOMAIN: Final = Pattern(rf"\A{_DOMAIN}")
+_ALPHANUMERIC: Final = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_IN_DOMAIN: Final = _ALPHANUMERIC + ".-"
+_IN_NAME: Final = _IN_DOMAIN + "!#$%&'*+/=?^_`{|}~"
+_NO_BEGINNING: Final = frozenset("'`{|}~*#=/?!.&^%$-+")
+"""Quotes, brackets and signs that stand before an address, though a name could begin with them."""
+_CUTTING: Final = re.compile(r".*(?:[=`|/?&{}]|\.(?=\.)|(?<![^\W_])')", re.DOTALL)
+"""The last sign that ends what stands before a name: one that nobody has in it, a doubled dot, a quote that opens."""
+_DOMAIN: Final = Pattern(r"\A(?:[\pL\pM\pN](?:[\pL\pM\pN-]*[\pL\pM\pN])?\.)+[\pL][\pL\pM\pN-]*[\pL\pM\pN]")
+_STOP: Final = "\u3002"
 _IDEOGRAPHIC_STOP: Final = re.compile(r"(?<=[A-Za-z0-9])\u3002(?=[A-Za-z0-9])")
 """Read as a dot in domain names (RFC 3490, 3.1); between other letters it ends a sentence."""
 _LONGEST: Final = 254
@@ -49,54 +54,106 @@ _FILE_ENDINGS: Final = frozenset(
 """``logo@2x.png`` is a file."""
 
 
-class EmailRecogniser:
+class EmailRecogniser(Recogniser):
     """E-mail addresses. Reads the plain copy: an address in another script is one as it stands."""
 
-    kind: PIIKind = "email"
+    kind = "email"
+    reading: Reading = "plain"
+    longest_match = _LONGEST
+    look_behind = 4
+    look_ahead = 2
 
-    def find(self, copy: ScanCopy, /) -> Iterator[Finding]:
-        layer = copy.plain
-        if "@" not in layer.text:
+    def find(self, text: str, start: int, /) -> Iterator[Match]:
+        at = text.find("@", start)
+        if at < 0 or self._threshold > _SCORE:
             return
-        text = _IDEOGRAPHIC_STOP.sub(".", layer.text)
-        for match in _CANDIDATES.find_all(text):
-            yield from self._in_row(layer, text, *match.span())
+        text = _with_dots(text)
+        floor = start
+        while at >= 0:
+            span = _address_around(text, floor, at)
+            if span is not None:
+                yield Match(*span, self.kind, _SCORE, "an address with a valid form")
+                floor = span[1]
+            at = text.find("@", max(floor, at + 1))
 
-    def _in_row(self, layer: Layer, text: str, start: int, end: int) -> Iterator[Finding]:
-        for name, at, stop in _addresses(text, start, end):
-            first = _local_start(text, max(name, at - _LONGEST_LOCAL), at)
-            address = text[first:stop]
-            if len(address) <= _LONGEST and _is_address(address) and not _is_repository(text, first, stop):
-                yield from found(layer, self.kind, first, stop, 0.95, "an address with a valid form")
-
-
-def _local_start(text: str, start: int, at: int) -> int:
-    """Where the local part begins, without quotes, brackets and signs that stand before it."""
-    while start < at and text[start] in "'`{|}~*#=/?!.&^%$-+":
-        start += 1
-    for sign in "=`|/?&{}":
-        start = max(start, text.rfind(sign, start, at) + 1)
-    quote = text.rfind("'", start, at)
-    return start if quote < 0 or text[quote - 1].isalnum() else quote + 1
-
-
-def _addresses(text: str, start: int, end: int) -> Iterator[tuple[int, int, int]]:
-    """Where the name, the sign and the end of each address of a row may be."""
-    name, at = start, text.index("@", start)
-    while at < end:
-        following = text.find("@", at + 1, end)
-        stop = end if following < 0 else following
-        domain = _FIRST_DOMAIN.find(text[at + 1 : stop])
-        if domain is None:
-            name = at + 1
-        else:
-            close = at + 1 + domain.span()[1]
-            if close == following:
-                close = _without_next(text, at + 1, close)
+    def open_at(self, text: str, start: int, /) -> int:
+        length = len(text)
+        low = max(start, length - _LONGEST - 1)
+        domain = _run_start(text, low, length, _IN_DOMAIN)
+        if domain > low and text[domain - 1] == "@":
+            at = domain - 1
+            name = _name_start(text, _run_start(text, max(low, at - _LONGEST_LOCAL), at, _IN_NAME), at)
             if name < at:
-                yield name, at, close
-            name = close
-        at = stop
+                return name
+        return _name_start(text, _run_start(text, max(low, length - _LONGEST_LOCAL), length, _IN_NAME), length)
+
+
+_SCORE: Final = 0.95
+
+
+def _with_dots(text: str) -> str:
+    return _IDEOGRAPHIC_STOP.sub(".", text) if _STOP in text else text
+
+
+def _run_start(text: str, low: int, end: int, ascii_characters: str) -> int:
+    """Where the run begins that ends at ``end``: of such characters, and letters, marks and digits of any script."""
+    at = low + len(text[low:end].rstrip(ascii_characters))
+    while at > low and (text[at - 1] == _STOP or _is_letter(text[at - 1])):
+        at = low + len(text[low : at - 1].rstrip(ascii_characters))
+    return at
+
+
+@lru_cache(maxsize=65536)
+def _is_letter(character: str) -> bool:
+    """Whether it is a letter, mark or digit outside of ASCII."""
+    return not character.isascii() and unicodedata.category(character)[0] in "LMN"
+
+
+def _name_start(text: str, low: int, at: int) -> int:
+    """The first place from ``low`` on at which a name may begin that reaches to ``at``; ``at`` where there is none."""
+    cut = _CUTTING.match(text[low:at])
+    start = low if cut is None else low + cut.end()
+    while start < at and text[start] in _NO_BEGINNING:
+        start += 1
+    return start
+
+
+def _address_around(text: str, floor: int, at: int) -> tuple[int, int] | None:
+    """The address whose sign stands at ``at`` and which begins at ``floor`` or later."""
+    name = _name_start(text, _run_start(text, max(floor, at - _LONGEST_LOCAL), at, _IN_NAME), at)
+    if name == at or text[at - 1] == ".":
+        return None
+    run = _domain_end(text, at + 1)
+    end = _address_end(text, at + 1, run)
+    if end is None or _is_repository(text, at, end):
+        return None
+    name = max(name, run - _LONGEST)
+    while name < at:
+        if text[name] not in _NO_BEGINNING:
+            if _is_address(text[name:end]):
+                return name, end
+            if not _is_address("a" + text[at:end]):
+                return None
+        name += 1
+    return None
+
+
+def _domain_end(text: str, start: int) -> int:
+    """Where the run of a domain's characters ends; no further than one more than can count."""
+    end = start
+    stop = min(len(text), start + _LONGEST)
+    while end < stop and (text[end] in _IN_DOMAIN or _is_letter(text[end])):
+        end += 1
+    return end
+
+
+def _address_end(text: str, start: int, run: int) -> int | None:
+    """Where the domain ends that begins at ``start``, in a run of its characters."""
+    domain = _DOMAIN.find(text[start:run])
+    if domain is None:
+        return None
+    end = start + domain.span()[1]
+    return _without_next(text, start, end) if text[end : end + 1] == "@" else end
 
 
 def _without_next(text: str, start: int, end: int) -> int:
@@ -117,6 +174,9 @@ def _is_address(address: str) -> bool:
     return True
 
 
-def _is_repository(text: str, start: int, end: int) -> bool:
+def _is_repository(text: str, at: int, end: int) -> bool:
     """``git@github.com:owner/name``."""
-    return text.startswith("git@", start) and text[end : end + 1] in (":", "/")
+    if not text.startswith("git", max(0, at - 3)) or text[end : end + 1] not in (":", "/"):
+        return False
+    before = text[max(0, at - 4) : at - 3]
+    return not before or not (before in _IN_NAME or _is_letter(before))

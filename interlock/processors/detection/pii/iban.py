@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
 from stdnum import iban
 
-from interlock.processors.detection.finding import Finding
-from interlock.processors.detection.patterns import Pattern
-from interlock.processors.detection.pii.recogniser import PIIKind, begins_alone, ends_alone, found
-from interlock.processors.detection.scan_copy import ScanCopy
+from interlock.processors.detection.pii.recogniser import Candidate, NumberRecogniser, ends_alone
 
 __all__ = ["IBANRecogniser"]
 
-_BEGINNING: Final = Pattern(r"\b[a-z]{2}[0-9]{2}[ -]?[a-z0-9]")
+_OPEN: Final = re.compile(r"(?<![0-9a-z_])[a-z](?:[a-z](?:[0-9]?\Z|[0-9]{2})|\Z)")
+"""The first four characters, or what there is of them at the end of a text."""
+_ENDS: Final = frozenset("abcdefghijklmnopqrstuvwxyz0123456789 -.:")
 
 _COUNTRIES: Final[dict[int, str]] = {
     15: "no",
@@ -39,24 +39,48 @@ _COUNTRIES: Final[dict[int, str]] = {
 """Countries by the length of their account numbers, in characters (SWIFT, IBAN Registry)."""
 
 _LENGTHS: Final = {country: length for length, countries in _COUNTRIES.items() for country in countries.split()}
+_FIRST_LETTERS: Final = frozenset(country[0] for country in _LENGTHS)
 
 
-class IBANRecogniser:
+class IBANRecogniser(NumberRecogniser):
     """Account numbers in one piece or in groups."""
 
-    kind: PIIKind = "iban"
+    kind = "iban"
+    longest_match = 2 * max(_COUNTRIES) - 1
+    look_behind = 1
+    look_ahead = 2
+    begins = re.compile(r"(?<![0-9a-z_])[a-z]{2}[0-9]{2}[ \-]?[a-z0-9]")
 
-    def find(self, copy: ScanCopy, /) -> Iterator[Finding]:
-        layer = copy.folded
-        for match in _BEGINNING.find_all(layer.text):
-            start = match.span()[0]
-            length = _LENGTHS.get(layer.text[start : start + 2])
-            if length is None:
-                continue
-            end, number = _take(layer.text, start, length)
-            alone = begins_alone(layer.text, start, separators="") and ends_alone(layer.text, end)
-            if len(number) == length and alone and iban.is_valid(number.upper()):
-                yield from found(layer, self.kind, start, end, 0.95, "length, form and check digits fit")
+    def candidates(self, text: str, start: int) -> Iterator[Candidate]:
+        length = _LENGTHS.get(text[start : start + 2])
+        if length is None:
+            return
+        end, number = _take(text, start, length)
+        if len(number) == length and ends_alone(text, end) and iban.is_valid(number.upper()):
+            yield Candidate(end, 0.95, "length, form and check digits fit")
+
+    def open_at(self, text: str, start: int, /) -> int:
+        length = len(text)
+        if length == start or text[-1] not in _ENDS:
+            return length
+        for place in _OPEN.finditer(text, max(start, length - self.longest_match - self.look_ahead + 1)):
+            if _may_become(text, place.start()):
+                return place.start()
+        return length
+
+
+def _may_become(text: str, start: int) -> bool:
+    """Whether what begins here may be the beginning of a number, or one whose end is not yet seen to be free."""
+    beginning = text[start : start + 2]
+    if len(beginning) < 2:
+        return beginning in _FIRST_LETTERS
+    length = _LENGTHS.get(beginning)
+    if length is None:
+        return False
+    end, number = _take(text, start, length)
+    if len(number) < length:
+        return end == len(text)
+    return len(text) - end < 2 and text[end:] in ("", "-", ".", ":")
 
 
 def _take(text: str, start: int, length: int) -> tuple[int, str]:
