@@ -139,18 +139,22 @@ class GuardedStream:
         if lane is None:
             lane = self._written[call] = JSONLane(self._kind, self._replace if self._holds else None)
             ctx.looked_at("assistant", "tool-arguments")
-        gone = self._found(ctx, lane, lambda: lane.push(text))
+        gone = self._found(ctx, call, lane, lambda: lane.push(text))
         if gone == text:
             return ctx.chunk
         return ToolCallDelta(call, gone) if gone else ()
 
     def _rest_written(self, ctx: OutputStreamContext, call: str) -> Iterator[Chunk]:
         lane = self._written.pop(call, None)
-        if lane is not None and (gone := self._found(ctx, lane, lane.end)):
+        if lane is not None and (gone := self._found(ctx, call, lane, lane.end)):
             yield ToolCallDelta(call, gone)
 
-    def _found(self, ctx: OutputStreamContext, lane: JSONLane, step: Callable[[], str]) -> str:
+    def _found(self, ctx: OutputStreamContext, call: str, lane: JSONLane, step: Callable[[], str]) -> str:
         gone = step()
+        if lane.pieces:
+            if ctx.pieces is not None:
+                ctx.pieces += [(("tool-arguments", call), piece) for piece in lane.pieces]
+            lane.pieces.clear()
         if lane.found:
             found, lane.found = lane.found, []
             in_keys = [_as_edit(one.match, one.text) for one in found if one.is_key]

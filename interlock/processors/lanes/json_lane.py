@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 
 from interlock.processors.lanes.lane import Decided, Lane, LaneKind, whole
 from interlock.processors.lanes.matcher import Match
+from interlock.processors.stream_context import Piece
 
 __all__ = ["JSONFinding", "JSONLane", "Replace"]
 
@@ -26,6 +27,11 @@ _LONGEST_NUMBER: Final = 512
 
 _NUMBER: Final = frozenset("-+0123456789.eE")
 _ESCAPED: Final = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+
+
+_Looked = tuple[list[tuple[str, int | None]], list[tuple[Match, str]]]
+"""Texts that may go out, each with how many characters it stands in the place of (None: it is these characters); and
+what was found, with its text."""
 
 
 class JSONFinding(NamedTuple):
@@ -54,6 +60,7 @@ class JSONLane:
 
     Attributes:
         found: What was found since somebody emptied it.
+        pieces: Which ranges of what came in became what, since somebody emptied it.
 
     Example:
         >>> from interlock.processors.lanes.bounded_pattern import BoundedPattern
@@ -62,12 +69,27 @@ class JSONLane:
         '{"pin": "is *", "n": 3}'
     """
 
-    __slots__ = ("_escape", "_high", "_is_key", "_kind", "_number", "_out", "_replace", "_stack", "_string", "found")
+    __slots__ = (
+        "_at",
+        "_escape",
+        "_high",
+        "_is_key",
+        "_kind",
+        "_number",
+        "_out",
+        "_replace",
+        "_stack",
+        "_string",
+        "found",
+        "pieces",
+    )
 
     def __init__(self, kind: LaneKind, replace: Replace | None) -> None:
         self._kind = kind
         self._replace = replace
         self.found: list[JSONFinding] = []
+        self.pieces: list[Piece] = []
+        self._at = 0
         self._out: list[str] = []
         self._stack: list[str] = []  # of the containers around: "[", "{" before a key, ":" before a value
         self._string: _String | None = None
@@ -94,7 +116,7 @@ class JSONLane:
                 self._in_structure(text[at])
                 at += 1
         if self._string is not None:
-            self._take(self._string, self._string.look())
+            self._take(self._string.look())
         return self._taken()
 
     def end(self) -> str:
@@ -104,7 +126,7 @@ class JSONLane:
             if self._high or self._escape:
                 string.add("\ufffd", self._high + self._escape)
                 self._high = self._escape = ""
-            self._take(string, string.end())
+            self._take(string.end())
             self._string = None
         self._end_number()
         return self._taken()
@@ -113,6 +135,14 @@ class JSONLane:
         out = "".join(self._out)
         self._out.clear()
         return out
+
+    def _emit(self, text: str, size: int | None = None) -> None:
+        """Let go of a text, in the place of so many characters of what came in; None: it is these characters."""
+        if text or size:
+            end = self._at + (len(text) if size is None else size)
+            self.pieces.append(Piece(self._at, end, text, size is None))
+            self._at = end
+            self._out.append(text)
 
     # Strings
 
@@ -129,9 +159,9 @@ class JSONLane:
                 self._escape = "\\"
             else:
                 self._end_pair(string)
-                self._take(string, string.end())
+                self._take(string.end())
                 self._string = None
-                self._out.append('"')
+                self._emit('"')
                 if self._is_key:
                     self._stack[-1] = "{"
             stop += 1
@@ -173,9 +203,10 @@ class JSONLane:
             string.add(chr(int(self._high[2:], 16)), self._high)
             self._high = ""
 
-    def _take(self, string: _String, looked: tuple[str, list[tuple[Match, str]]]) -> None:
-        out, found = looked
-        self._out.append(out)
+    def _take(self, looked: _Looked) -> None:
+        segments, found = looked
+        for text, size in segments:
+            self._emit(text, size)
         self.found += [JSONFinding(match, text, self._is_key) for match, text in found]
 
     # Everything else
@@ -187,7 +218,7 @@ class JSONLane:
                 self._end_number()
             return
         self._end_number()
-        self._out.append(character)
+        self._emit(character)
         stack = self._stack
         match character:
             case '"':
@@ -211,34 +242,34 @@ class JSONLane:
     def _end_number(self) -> None:
         number, self._number = self._number, ""
         if sum(map(str.isdigit, number)) < _SHORTEST_NUMBER:
-            self._out.append(number)
+            self._emit(number)
             return
         found = whole(self._kind, number)
         self.found += [JSONFinding(match, number[match.start : match.end], False) for match in found]
         if not found or self._replace is None:
-            self._out.append(number)
+            self._emit(number)
             return
         made, at = "", 0
         for match in found:
             made += number[at : match.start] + _replacement(self._replace, match, number[match.start : match.end])
             at = match.end
-        self._out.append(json.dumps(made + number[at:]))
+        self._emit(json.dumps(made + number[at:]), len(number))
 
 
 class _String:
     """One string while it comes: decoded for the lane, as it was spelled for whoever reads."""
 
-    __slots__ = ("_at", "_came", "_holds", "_lane", "_replace", "_skip", "_spelled", "_text")
+    __slots__ = ("_at", "_came", "_gone_to", "_holds", "_lane", "_replace", "_spelled", "_text")
 
     def __init__(self, lane: Lane, replace: Replace | None, *, holds: bool) -> None:
         self._lane = lane
         self._replace = replace
         self._holds = holds
-        self._text = ""  # decoded, from _at on
-        self._spelled: list[str] = []  # the same, as it was spelled
-        self._at = 0
+        self._text = ""  # decoded, what is not decided
+        self._at = 0  # where that begins
+        self._spelled: list[str] = []  # what has not gone out, as it was spelled
+        self._gone_to = 0  # where that begins
         self._came = ""  # not looked at
-        self._skip = 0  # what is being replaced ends there
 
     @property
     def held(self) -> int:
@@ -254,40 +285,45 @@ class _String:
         self._came += character
         self._spelled.append(spelled)
 
-    def look(self) -> tuple[str, list[tuple[Match, str]]]:
+    def look(self) -> _Looked:
         """Look at what has come; gives what may go out, and what was found with its text."""
         if not self._came:
-            return "", []
+            return [], []
         came, self._came = self._came, ""
         self._text += came
         return self._gone(self._lane.push(came))
 
-    def end(self) -> tuple[str, list[tuple[Match, str]]]:
+    def end(self) -> _Looked:
         """The string is complete."""
         out, found = self.look()
         rest, more = self._gone(self._lane.end())
-        return out + rest, [*found, *more]
+        return [*out, *rest], [*found, *more]
 
-    def _gone(self, decided: Decided) -> tuple[str, list[tuple[Match, str]]]:
+    def _gone(self, decided: Decided) -> _Looked:
         found = [(m, self._text[m.start - self._at : m.end - self._at]) for m in decided.found]
-        out: list[str] = []
+        out: list[tuple[str, int | None]] = []
         if not self._holds:
-            self._spelled, out = [], self._spelled
+            out.append(("".join(self._spelled), None))
+            self._spelled = []
         else:
-            at = self._at
+            upto = self._at
             for match, text in found if self._replace is not None else ():
-                out += self._kept(at, match.start)
-                out.append(json.dumps(_replacement(self._replace, match, text))[1:-1])
-                at, self._skip = match.start, match.end
-            out += self._kept(at, decided.upto)
-            del self._spelled[: decided.upto - self._at]
+                out.append((self._let_go(match.start), None))
+                size = len(self._let_go(match.end))
+                out.append((json.dumps(_replacement(self._replace, match, text))[1:-1], size))
+                upto = match.end
+            out.append((self._let_go(max(upto, decided.upto)), None))
         self._text = self._text[decided.upto - self._at :]
         self._at = decided.upto
-        return "".join(out), found
+        return out, found
 
-    def _kept(self, start: int, end: int) -> list[str]:
-        start = max(start, self._skip)
-        return self._spelled[start - self._at : end - self._at] if end > start else []
+    def _let_go(self, place: int) -> str:
+        """Characters up to a place, as they were spelled."""
+        count = max(0, place - self._gone_to)
+        spelled = "".join(self._spelled[:count])
+        del self._spelled[:count]
+        self._gone_to += count
+        return spelled
 
 
 def _replacement(replace: Replace | None, match: Match, text: str) -> str:

@@ -80,6 +80,9 @@ def test_in_pieces_each_string_is_edited_as_it_is_whole_and_the_rest_stays_byte_
         assert out == text
     again = JSONLane(KIND, replace)
     assert again.push(text) + again.end() == out
+    assert "".join(piece.text for piece in lane.pieces) == out
+    assert "".join(text[piece.start : piece.end] for piece in lane.pieces) == text
+    assert all(piece.text == text[piece.start : piece.end] for piece in lane.pieces if piece.kept)
     event("something was found" if lane.found else "nothing was found")
 
 
