@@ -84,6 +84,8 @@ class Processor(SupportsStep):
     name: str
     description: str | None
     phases: ClassVar[frozenset[Phase]] = frozenset()
+    keeps_lanes: ClassVar[bool] = False
+    """Whether its stream hook holds text back, and tells in ``ctx.pieces`` what it let go."""
     on_violation: Callable[[Violation], object] | None = None
     processor_index: int | None = None
     process_data_parts: bool = False

@@ -8,7 +8,17 @@ from io import StringIO
 from typing import Any, ClassVar, NamedTuple, Self, cast
 
 from interlock.errors import MergeConflict
-from interlock.messages import Chunk, Message, MessageList, ReasoningDelta, Source, TextDelta
+from interlock.messages import (
+    Chunk,
+    Message,
+    MessageList,
+    ReasoningDelta,
+    Source,
+    TextDelta,
+    ToolCall,
+    ToolError,
+    ToolResult,
+)
 from interlock.processors.hook_context import HookContext
 from interlock.processors.seat import RunFacts, Seat
 from interlock.verdict import Phase
@@ -180,7 +190,7 @@ def merge_outs(base: tuple[Chunk, ...], outs: Mapping[str, tuple[Chunk, ...]], p
         return ()
     if all(out == first for out in changed.values()):
         return first
-    joined = _joined_text(base, changed, prefer)
+    joined = _joined_text(base, changed, prefer) or _joined_values(base, changed, prefer)
     if joined is not None:
         return joined
     if prefer is not None and prefer in changed:
@@ -206,3 +216,32 @@ def _joined_text(
             return None
         texts[name] = one.text
     return (origin.replace(text=merge_values(origin.text, texts, prefer, f"the text of a {origin.type!r} chunk")),)
+
+
+_CARRIED = ("args", "result", "error")
+
+
+def _joined_values(
+    base: tuple[Chunk, ...], changed: Mapping[str, tuple[Chunk, ...]], prefer: str | None
+) -> tuple[Chunk, ...] | None:
+    """The three-way joined values of a tool's chunk, where every branch made one like it."""
+    if len(base) != 1 or not isinstance(base[0], ToolCall | ToolResult | ToolError):
+        return None
+    from interlock.messages import merge_values
+
+    origin = base[0]
+    made = origin
+    for out in changed.values():
+        if len(out) != 1 or type(out[0]) is not type(origin):
+            return None
+    for name in _CARRIED:
+        values = {branch: getattr(out[0], name, None) for branch, out in changed.items()}
+        value = getattr(origin, name, None)
+        others = {branch: other for branch, other in values.items() if other != value}
+        if others:
+            what = f"the {name} of a {origin.type!r} chunk"
+            made = made.replace(**{name: merge_values(value, others, prefer, what)})
+    plain = {name: getattr(made, name) for name in _CARRIED if hasattr(made, name)}
+    if any(out[0].replace(**plain) != made for out in changed.values()):  # it differs in something else
+        return None
+    return (made,)

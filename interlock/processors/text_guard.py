@@ -44,6 +44,10 @@ Patterns = Sequence[str | Matcher] | Mapping[str, str]
 """Regular expressions with a bound, by their kind where it is a mapping; or matchers."""
 
 _REDACTED: Final = "[REDACTED]"
+_CANNOT: Final = {
+    "redact": ", in a place that cannot be redacted",
+    "filter": ", in a place that cannot be taken out",
+}
 
 
 class TextGuard(Processor, abstract=True):
@@ -92,6 +96,7 @@ class TextGuard(Processor, abstract=True):
         'about [REDACTED]'
     """
 
+    keeps_lanes: ClassVar[bool] = True
     patterns: ClassVar[Patterns] = ()
     longest_match: int | None = None
     look_behind: int = 0
@@ -233,7 +238,7 @@ class TextGuard(Processor, abstract=True):
             if edits:
                 ctx.warn(self._reason(edits), _metadata(edits))
         elif self._strategy == "block" or not can_change:
-            where = "" if can_change or self._strategy == "block" else ", in a place that cannot be changed"
+            where = "" if can_change or self._strategy == "block" else _CANNOT[self._strategy]
             ctx.abort(self._reason(edits) + where, metadata=_metadata(edits))
 
     def whole(self, ctx: Any, value: object, part: PartKind) -> object:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol, assert_never, cast
+from typing import TYPE_CHECKING, Any, Protocol, assert_never, cast
 
+from interlock.errors import DefinitionError
 from interlock.processors.base import ProcessorStep
 from interlock.processors.compose import Gives, gives
 from interlock.processors.stream_context import OutputStreamContext
@@ -16,10 +17,11 @@ from interlock.runtime.chunk_stages.branch import BranchStage
 from interlock.runtime.chunk_stages.call import Asked, Call, Function, FunctionStage
 from interlock.runtime.chunk_stages.dag import DagStage
 from interlock.runtime.chunk_stages.hook import ChunkOnly, HookStage
+from interlock.runtime.chunk_stages.lane_guards import keeps_lanes, record
 from interlock.runtime.chunk_stages.loop import LoopStage
 from interlock.runtime.chunk_stages.merge import MergeStage
 from interlock.runtime.chunk_stages.parallel import ParallelStage
-from interlock.runtime.chunk_stages.scope import NestedEnd, Round, Scope, ScopeStage
+from interlock.runtime.chunk_stages.scope import Mark, NestedEnd, Round, Scope, ScopeStage
 from interlock.runtime.chunk_stages.tried import NestedStage, Tried
 from interlock.runtime.chunk_stages.values import Keyed
 from interlock.runtime.chunk_stages.wait import ForeachStage, SleepStage
@@ -27,6 +29,9 @@ from interlock.runtime.execution import Execution
 from interlock.steps import FunctionStep, RetryPolicy, Step, StepRun
 from interlock.workflows import MapNode, MergeNode, NestedNode, Node, ParallelNode, Plan, StepNode, WorkflowStep
 from interlock.workflows.nodes import BranchNode, DagNode, ForeachNode, LoopNode, SleepNode, plans_in
+
+if TYPE_CHECKING:
+    from interlock.runtime.chunk_stages.lane_block import LaneBlockStage
 
 __all__ = ["Binding", "Laid", "Rooms"]
 
@@ -186,12 +191,14 @@ class Binding:
                 return MergeStage(node, path, self._execution)
             case ParallelNode(arms=arms):
                 halt = Halt(at_failure=node.on_error == "fail_fast" and node.join is None)
-                return ParallelStage(path, scope, node, self._arms(arms, place, halt, given), halt)
+                made = self._refuse_lanes(self._arms(arms, place, halt, given), path)
+                return ParallelStage(path, scope, node, made, halt)
             case BranchNode():
                 return self._branch(node, path, place, given)
             case DagNode(items=items):
                 halt = Halt()
-                return DagStage(path, scope, node, self._arms([i.plan for i in items], place, halt, None), halt)
+                made = self._refuse_lanes(self._arms([i.plan for i in items], place, halt, None), path)
+                return DagStage(path, scope, node, made, halt)
             case LoopNode():
                 return self._loop(node, path, place, given)
             case SleepNode(time=time):
@@ -266,17 +273,30 @@ class Binding:
         return [self._arm(plan, place.at(number, halt), halt, into) for number, plan in enumerate(plans)]
 
     def _arm(self, plan: Plan, place: _Place, halt: Halt | None, given: Gives) -> Arm:
+        laid, hooks = self._laid(plan, place, given)
+        return Arm(plan.id, laid.chain(self._execution, halt), self._path.context(), hooks)
+
+    def _laid(self, plan: Plan, place: _Place, given: Gives) -> tuple[Laid, Sequence[HookStage]]:
         before = self._path.hook_count()
         laid = Laid()
         self._nodes(plan.nodes, place, laid, given)
-        return Arm(plan.id, laid.chain(self._execution, halt), self._path.context(), self._path.hooks_since(before))
+        return laid, self._path.hooks_since(before)
 
     def _block(self, node: ParallelNode, follower: Node, place: _Place) -> BlockStage:
         """Plain branches and what makes one of them, as one stage."""
         halt = Halt()
-        arms = self._arms(node.arms, place, halt, Gives())
         scope = place.scope
         path = place.prefix + follower.id
+        laid = [self._laid(plan, place.at(number, halt), Gives()) for number, plan in enumerate(node.arms)]
+        kind = BlockStage
+        editors: list[Sequence[HookStage] | None] = []
+        if any(keeps_lanes(hook) for _, hooks in laid for hook in hooks):
+            kind = _lane_block()
+            editors = [self._editors(chain, hooks, place.prefix + node.id) for chain, hooks in laid]
+        arms = [
+            Arm(plan.id, chain.chain(self._execution, halt), self._path.context(), hooks)
+            for plan, (chain, hooks) in zip(node.arms, laid, strict=True)
+        ]
         outputs = Keyed(self._path.context().chunk, {arm.key: arm.context for arm in arms})
         reducer: Reducer | None = None
         match follower:
@@ -287,7 +307,7 @@ class Binding:
                 reducer = Reducer(function, Asked(step.id, path, step), scope, self._path.context(), outputs)
             case _:
                 pass
-        return BlockStage(
+        made = kind(
             place.prefix + node.id,
             arms,
             scope,
@@ -296,6 +316,49 @@ class Binding:
             reducer=reducer,
             prefer=follower.prefer if isinstance(follower, MergeNode) else None,
         )
+        if kind is not BlockStage:
+            cast("LaneBlockStage", made).watch(editors)
+        return made
+
+    def _editors(self, chain: Laid, hooks: Sequence[HookStage], path: str) -> Sequence[HookStage] | None:
+        """The processors of a branch that are to tell what becomes of texts; None: none of them holds text back.
+
+        Raises:
+            DefinitionError: One does, and something else than processors stands in the branch.
+        """
+        if not any(keeps_lanes(hook) for hook in hooks):
+            return None
+        others = [stage for stage in chain.stages if not isinstance(stage, HookStage | Mark)]
+        if others:
+            raise DefinitionError(
+                f"a branch of {path!r} holds a guard that holds text back beside what is no processor: such a guard "
+                "stands in a branch with processors alone, or outside of the block",
+                subject="output_stream",
+            )
+        record(hooks)
+        return hooks
+
+    def _refuse_lanes(self, arms: Sequence[Arm], path: str) -> Sequence[Arm]:
+        """The arms, unless a guard that holds text back stands where nobody could put its text together again.
+
+        Raises:
+            DefinitionError: One does.
+        """
+        guards = [hook.processor.id for arm in arms for hook in arm.hooks if keeps_lanes(hook)]
+        if guards:
+            raise DefinitionError(
+                f"{', '.join(map(repr, guards))} in {path!r} holds text back, so its branches must be put together "
+                "again: put .map(…) or .merge() right behind a plain parallel block, or move the guard out of it",
+                subject="output_stream",
+            )
+        return arms
+
+
+def _lane_block() -> type[BlockStage]:
+    """The block in which texts are held back; imported where there is one."""
+    from interlock.runtime.chunk_stages.lane_block import LaneBlockStage
+
+    return LaneBlockStage
 
 
 def _is_quick(node: ParallelNode, follower: Node, place: _Place, given: Gives) -> bool:

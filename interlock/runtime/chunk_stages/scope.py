@@ -12,7 +12,7 @@ from interlock.runtime.chunk_stages.values import Keyed, Value
 from interlock.runtime.execution import Execution
 from interlock.steps import Step, StepRun
 
-__all__ = ["NestedEnd", "Outputs", "Round", "Scope", "ScopeStage"]
+__all__ = ["Mark", "NestedEnd", "Outputs", "Round", "Scope", "ScopeStage"]
 
 
 class Round:
@@ -85,7 +85,7 @@ class Scope:
         return Scope(run, execution, asks, outputs, rounds)
 
 
-class _Mark:
+class Mark:
     """A stage that lets everything pass, and keeps no record."""
 
     __slots__ = ("_context", "chunk")
@@ -131,7 +131,7 @@ class _Mark:
         """It waits for nothing."""
 
 
-class ScopeStage(_Mark):
+class ScopeStage(Mark):
     """Where a chunk comes into a workflow that has functions: what those share begins anew."""
 
     __slots__ = ("_run",)
@@ -148,7 +148,7 @@ class ScopeStage(_Mark):
         return self.chunk
 
 
-class NestedEnd(_Mark):
+class NestedEnd(Mark):
     """Where a chunk comes out of a nested workflow: functions of the one around may ask for it."""
 
     __slots__ = ("_outputs", "_step")
