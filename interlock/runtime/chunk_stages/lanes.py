@@ -1,7 +1,7 @@
 """Texts on their way through the branches of a block: let go as far as every branch has decided them.
 
 A guard that holds text back tells, in ``ctx.pieces``, what became of which range of the text it was given. Whatever
-else stands in a branch has decided a chunk when it has let it go. The pieces of a branch are put together along its chain
+else stands in a branch has decided a chunk when it has let it go. Its pieces are put together along a branch
 and joined with those of the others.
 """
 

@@ -62,12 +62,8 @@ def graphs() -> dict[str, list[ProcessorLike]]:
     return {
         "merged": [flow().parallel([one(), two()]).merge().commit()],
         "picked": [flow().parallel([one(), two()]).map(picking("two")).commit()],
-        "beside an ordinary one": [flow().parallel([one(), Upper(), two()]).merge().commit()],
         "a chain in a branch": [
             flow().parallel([flow("chain").then(one()).then(three()).commit(), two()]).merge().commit()
-        ],
-        "an ordinary one in a chain": [
-            flow().parallel([flow("chain").then(Upper()).then(one()).commit(), two()]).merge().commit()
         ],
         "a block behind a block": [
             flow().parallel([one(), two()]).merge().parallel([three(), four()]).merge().commit()
@@ -90,11 +86,14 @@ async def shown(entries: Sequence[ProcessorLike], pieces: Sequence[str]) -> str:
 @given(st.lists(st.text("abc1 x", max_size=5), max_size=8))
 async def test_a_client_is_given_the_same_for_every_cut(name: str, pieces: list[str]) -> None:
     text = "".join(pieces)
-    if name in ("beside an ordinary one", "an ordinary one in a chain"):
-        whole = await shown(graphs()[name], list(text))  # what an ordinary one changes, it changes chunk by chunk
-    else:
-        whole = await shown(graphs()[name], [text])
-    assert await shown(graphs()[name], pieces) == whole
+    assert await shown(graphs()[name], pieces) == await shown(graphs()[name], [text])
+
+
+async def test_an_ordinary_processor_in_a_branch_has_decided_each_chunk_at_once() -> None:
+    beside = [flow().parallel([one(), Upper(), two()]).merge().commit()]
+    in_a_chain = [flow().parallel([flow("chain").then(Upper()).then(one()).commit(), two()]).merge().commit()]
+    for entries in (beside, in_a_chain):
+        assert await shown(entries, ["x ab", "bc x", " bc"]) == "X <1> X <2>"
 
 
 async def test_edits_of_all_branches_are_joined() -> None:
