@@ -16,6 +16,7 @@
     │   ├── UnknownRun             a store has no run of that id
     │   ├── GraphChanged           a stored run belongs to another shape of its workflow
     │   ├── UnrecordableValue      a value of a stored run cannot be written to its journal
+    │   ├── OutputMismatch         an answer does not fit the output schema it was asked for with
     │   └── RecordedError          what a step raised, as a journal tells of it
     ├── StorageError               a store could not write or read
     │   ├── JournalConflict        somebody else has written to the same run's journal
@@ -49,6 +50,7 @@ __all__ = [
     "MergeConflict",
     "ModelError",
     "NothingSuspended",
+    "OutputMismatch",
     "RecordedError",
     "RunBusy",
     "RunError",
@@ -300,6 +302,20 @@ class RecordedError(RunError):
     def was(self, kind: type[BaseException]) -> bool:
         """Whether the error was one of this class."""
         return f"{kind.__module__}.{kind.__qualname__}" in self.kinds
+
+
+class OutputMismatch(RunError):
+    """An answer that does not fit the output schema it was asked for with.
+
+    Args:
+        schema: What the schema is called.
+        faults: What does not fit, each with its place.
+    """
+
+    def __init__(self, schema: str, faults: Sequence[str]) -> None:
+        self.schema = schema
+        self.faults = tuple(faults)
+        super().__init__(f"the answer does not fit the output schema {schema!r}: {'; '.join(self.faults)}")
 
 
 class StorageError(InterlockError):

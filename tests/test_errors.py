@@ -18,6 +18,7 @@ from interlock.errors import (
     MergeConflict,
     ModelError,
     NothingSuspended,
+    OutputMismatch,
     RecordedError,
     RunBusy,
     RunError,
@@ -43,6 +44,7 @@ def test_every_error_belongs_to_one_tree() -> None:
         AlreadyStarted,
         AlreadyResumed,
         NothingSuspended,
+        OutputMismatch,
         RunBusy,
         UnknownRun,
         GraphChanged,
@@ -107,3 +109,11 @@ def test_a_blocked_error_says_who_where_and_why() -> None:
 
 def test_a_second_start_says_how_to_make_another_run() -> None:
     assert "workflow.create_run()" in str(AlreadyStarted("run_1"))
+
+
+def test_an_answer_that_does_not_fit_names_the_schema_and_all_that_does_not() -> None:
+    error = OutputMismatch("Trip", ["days: is no integer", "the whole: lacks 'to'"])
+    assert str(error) == (
+        "the answer does not fit the output schema 'Trip': days: is no integer; the whole: lacks 'to'"
+    )
+    assert error.faults == ("days: is no integer", "the whole: lacks 'to'")

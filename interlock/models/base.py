@@ -43,6 +43,7 @@ class ModelRequest:
         tool_choice: Whether and what it must call.
         settings: ``temperature``, ``max_tokens``, ``top_p``, ``stop``, ``seed``, …; a provider passes on what it knows.
         provider_options: For one provider alone, by its name: ``{"openai": {…}}``.
+        output_schema: JSON schema of what the answer's text is to be; None: any text.
     """
 
     prompt: Prompt
@@ -50,6 +51,7 @@ class ModelRequest:
     tool_choice: ToolChoice = "auto"
     settings: Mapping[str, JSONValue] = field(default_factory=dict[str, JSONValue])
     provider_options: Mapping[str, JSONValue] = field(default_factory=dict[str, JSONValue])
+    output_schema: Mapping[str, JSONValue] | None = None
 
 
 class LanguageModel(ABC):

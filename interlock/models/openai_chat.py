@@ -17,6 +17,7 @@ from interlock.messages.openai_form import prompt_to_openai
 from interlock.messages.parts import JSONValue
 from interlock.models.base import LanguageModel, ModelRequest, ToolChoice, ToolSpec
 from interlock.models.openai_answer import OpenAIAnswer, error_from_body
+from interlock.models.openai_schema import response_format
 from interlock.models.ready import ReadyChunks
 
 if TYPE_CHECKING:
@@ -55,9 +56,10 @@ _HEADER_VALUE: Final = re.compile(r"(?:[!-~](?:[\t -~]*[!-~])?)?")
 class OpenAIChatModel(LanguageModel):
     """A model that is asked over ``POST <base URL>/chat/completions``, streamed as server-sent events.
 
-    What is sent: the prompt, tools and tool choice; of the settings ``temperature``, ``top_p``, ``max_tokens``,
-    ``stop``, ``seed``, ``presence_penalty``, ``frequency_penalty``, ``logit_bias``, ``response_format``,
-    ``reasoning_effort``, ``parallel_tool_calls`` and ``user`` (others, and None, are left out); and the provider
+    What is sent: the prompt, tools and tool choice; the output schema as ``response_format``; of the settings
+    ``temperature``, ``top_p``, ``max_tokens``, ``stop``, ``seed``, ``presence_penalty``, ``frequency_penalty``,
+    ``logit_bias``, ``response_format``, ``reasoning_effort``, ``parallel_tool_calls`` and ``user`` (others, and None,
+    are left out); and the provider
     options under ``"openai"`` and under the provider's name, put into the body as they are, where None takes a key out.
     A request that could not be made, or that the server answers with a status such as 429 or 503, is made again before
     anybody hears of it: ``max_retries`` times at most, another setting (2).
@@ -150,6 +152,7 @@ class OpenAIChatModel(LanguageModel):
             "messages": self._messages(request),
             "stream": True,
             "stream_options": {"include_usage": True},
+            **({} if request.output_schema is None else {"response_format": response_format(request.output_schema)}),
             **{key: settings[key] for key in _SETTINGS if settings.get(key) is not None},
         }
         if settings.get("max_tokens") is not None:

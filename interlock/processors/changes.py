@@ -49,6 +49,7 @@ class StepChanges:
         active_tools: Names of the tools that are offered; None: all.
         model_settings: ``temperature``, ``max_tokens``, …
         provider_options: For one provider alone, by its name.
+        output_schema: What the answer is to be, as in a call; None: any text.
     """
 
     messages: Sequence[Message] | Unset = UNSET
@@ -59,6 +60,7 @@ class StepChanges:
     active_tools: Sequence[str] | Unset | None = UNSET
     model_settings: Mapping[str, object] | Unset = UNSET
     provider_options: Mapping[str, object] | Unset = UNSET
+    output_schema: object | Unset = UNSET
 
 
 @dataclass(frozen=True, slots=True)

@@ -79,6 +79,7 @@ class InputStepContext(HookContext):
         active_tools: Names of the tools that are offered; None: all.
         model_settings: ``temperature``, …
         provider_options: For one provider alone, by its name.
+        output_schema: What the answer is to be: a type, or a JSON schema; None: any text.
     """
 
     phase: ClassVar[Phase] = Phase.INPUT_STEP
@@ -89,6 +90,7 @@ class InputStepContext(HookContext):
         "active_tools",
         "model_settings",
         "provider_options",
+        "output_schema",
     )
     texts: ClassVar[bool] = False
     model: Content[LanguageModel] = Content()
@@ -97,6 +99,7 @@ class InputStepContext(HookContext):
     active_tools: Content[list[str] | None] = Content()
     model_settings: Content[dict[str, Any]] = Content()
     provider_options: Content[dict[str, Any]] = Content()
+    output_schema: Content[object] = Content()
     steps: Content[Sequence[StepResult]] = Content()
 
     def __init__(
@@ -111,6 +114,7 @@ class InputStepContext(HookContext):
         active_tools: Sequence[str] | None = None,
         model_settings: Mapping[str, Any] | None = None,
         provider_options: Mapping[str, Any] | None = None,
+        output_schema: object = None,
         run: RunFacts | None = None,
     ) -> None:
         super().__init__(messages, run=run)
@@ -122,6 +126,7 @@ class InputStepContext(HookContext):
         self.active_tools = None if active_tools is None else list(active_tools)
         self.model_settings = dict(model_settings or {})
         self.provider_options = dict(provider_options or {})
+        self.output_schema = output_schema
 
 
 class LLMRequestContext(HookContext):

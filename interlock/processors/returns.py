@@ -180,6 +180,19 @@ def _apply_step_changes(ctx: InputStepContext, changes: StepChanges) -> None:
         ctx.model_settings = dict(changes.model_settings)
     if changes.provider_options is not UNSET:
         ctx.provider_options = dict(changes.provider_options)
+    if changes.output_schema is not UNSET:
+        ctx.output_schema = _output_schema(ctx, changes)
+
+
+def _output_schema(ctx: HookContext, changes: StepChanges) -> object:
+    from interlock.models.output_schema import object_schema
+
+    try:
+        if changes.output_schema is not None:
+            object_schema(changes.output_schema)
+    except DefinitionError as error:
+        raise _invalid(ctx, changes, f"output_schema: {error}") from error
+    return changes.output_schema
 
 
 def _model(ctx: HookContext, changes: StepChanges) -> LanguageModel:

@@ -16,6 +16,7 @@ from interlock.messages import (
     FinishReason,
     Message,
     MessageList,
+    ObjectChunk,
     Part,
     StepStartPart,
     TextDelta,
@@ -39,6 +40,7 @@ from interlock.tools import Tool
 from interlock.verdict import AbortSignal
 
 if TYPE_CHECKING:
+    from interlock.models.output_schema import ObjectSchema
     from interlock.runtime.tool_calls import Waiting
 
 __all__ = ["FEEDBACK", "SETTINGS", "AgentRun", "CallSettings"]
@@ -57,6 +59,7 @@ class CallSettings:
         max_retries: How often steps are done again at most; None: not for verdicts, ten times for failed model calls.
         release: When a client is given what it is to see.
         of_the_call: The options of the call that no store can keep.
+        output_schema: What the answer is to be; None: any text.
     """
 
     model: LanguageModel
@@ -69,6 +72,7 @@ class CallSettings:
     max_retries: int | None = None
     release: Release = "chunk"
     of_the_call: Sequence[str] = ()
+    output_schema: object = None
 
 
 SETTINGS: Final = (
@@ -131,6 +135,8 @@ class AgentRun:
         waiting: The step whose tools wait for somebody's approval.
         shelf: Where it is kept meanwhile.
         journal_rows: How many rows a store has of it.
+        object_schema: What the newest step's answer is to be.
+        output: The object that the answer has come to.
     """
 
     facts: RunFacts
@@ -153,6 +159,8 @@ class AgentRun:
     before_answer: MessageList | None = None
     waiting: Waiting | None = None
     journal_rows: int = 0
+    object_schema: ObjectSchema | None = None
+    output: object = None
     _delivered: StringIO = field(default_factory=StringIO)
     _held: list[Chunk] = field(default_factory=list[Chunk])
     _held_step: int = 0
@@ -211,7 +219,7 @@ class AgentRun:
 
     def drop_held(self, *, texts_only: bool = False) -> None:
         """Forget what is held back of the newest step, because it was not accepted."""
-        kept = [c for c in self._held[self._held_step :] if texts_only and type(c) is not TextDelta]
+        kept = [c for c in self._held[self._held_step :] if texts_only and type(c) not in (TextDelta, ObjectChunk)]
         self._held[self._held_step :] = kept
 
     def with_own_id(self, chunk: Chunk) -> Chunk:
@@ -393,5 +401,6 @@ class AgentRun:
             tuple(self.points.records()),
             tripwire=self.facts.latch.tripwire if status == "tripwire" else None,
             error=self.error,
+            output=self.output if status == "success" else None,
             suspended=() if self.waiting is None else tuple(call.chunk for call in self.waiting.pending()),
         )

@@ -37,6 +37,13 @@ def check_options(agent: Agent, options: Mapping[str, Any]) -> None:
     release = options.get("release", "chunk")
     if release not in ("chunk", "step", "run"):
         faults.append(f'release must be "chunk", "step" or "run", not {release!r}')
+    if options.get("output_schema") is not None:
+        from interlock.models.output_schema import object_schema
+
+        try:
+            object_schema(options["output_schema"])
+        except DefinitionError as error:
+            faults += error.faults
     for name in ("thread", "resource"):
         text: object = options.get(name)
         if text is not None and (not isinstance(text, str) or not text):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
-from interlock.messages import Chunk, ErrorChunk, Finish, Start, TripwireChunk
+from interlock.messages import Chunk, ErrorChunk, Finish, ObjectChunk, Start, TripwireChunk
 from interlock.processors.contexts import InputContext, OutputResultContext
 from interlock.runtime.agent_run import AgentRun
 from interlock.runtime.ending import keep, keep_what_was_accepted
@@ -58,6 +58,7 @@ async def run_loop(run: AgentRun) -> AsyncGenerator[Chunk, None]:
             if accepted:
                 break
         run.look_at_latch()
+        whole = None if run.object_schema is None else _whole(run)
         await (keep(run, "success") if run.waiting is None else run.shelf.put(run))
     except (AbortSignal, Exception) as error:
         last = _ended_early(run, error)
@@ -73,6 +74,8 @@ async def run_loop(run: AgentRun) -> AsyncGenerator[Chunk, None]:
         if run.waiting is None:
             for held in run.let_go():
                 yield held
+            if whole is not None:
+                yield whole
     yield last
 
 
@@ -86,6 +89,12 @@ def tripwire_chunk(tripwire: Tripwire, run_id: str) -> TripwireChunk:
         None if tripwire.phase is None else str(tripwire.phase),
         run_id,
     )
+
+
+def _whole(run: AgentRun) -> ObjectChunk | None:
+    from interlock.runtime.objects import whole_object  # seldom asked for
+
+    return whole_object(run)
 
 
 def _ended_early(run: AgentRun, error: Exception | AbortSignal) -> TripwireChunk | ErrorChunk:

@@ -32,7 +32,15 @@ if TYPE_CHECKING:
 __all__ = ["open_run", "reopened_run"]
 
 _LISTS = ("input", "output", "error")
-_NO_DATA = ("model", "tools", "prepare_step", "input_processors", "output_processors", "error_processors")
+_NO_DATA = (
+    "model",
+    "tools",
+    "prepare_step",
+    "output_schema",
+    "input_processors",
+    "output_processors",
+    "error_processors",
+)
 
 
 async def open_run(agent: Agent, asked: Conversation, options: CallOptions, group: TaskGroup) -> AgentRun:
@@ -64,6 +72,7 @@ async def open_run(agent: Agent, asked: Conversation, options: CallOptions, grou
         max_steps=options.get("max_steps", agent.max_steps),
         max_retries=options.get("max_processor_retries", agent.max_processor_retries),
         release=options.get("release", "chunk"),
+        output_schema=options.get("output_schema"),
         of_the_call=[name for name in _NO_DATA if name in options],
     )
     last = None if prepare is None else _PrepareStep(prepare)

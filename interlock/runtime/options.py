@@ -50,6 +50,9 @@ class CallOptions(TypedDict, total=False):
         tool_choice: ``"auto"``, ``"none"``, ``"required"``, or a tool's name.
         active_tools: Names of the tools that are offered.
         provider_options: For one provider alone, by its name.
+        output_schema: What the answer is to be: a pydantic model, a dataclass, a ``TypedDict`` or another type, or a
+            JSON schema as a mapping. ``result.output`` is made of the text as the guards left it; an answer that does
+            not fit fails the run.
         max_processor_retries: How often steps are done again at most in one run, for verdicts with ``retry=True`` and
             for failed model calls together.
         release: ``"chunk"``: a client is given chunks as they pass the guards; ``"step"``: when their step was
@@ -70,5 +73,6 @@ class CallOptions(TypedDict, total=False):
     tool_choice: ToolChoice
     active_tools: Sequence[str]
     provider_options: Mapping[str, Any]
+    output_schema: object
     max_processor_retries: int
     release: Release

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
+from typing import TYPE_CHECKING
 
 from interlock.errors import InterlockError
-from interlock.messages import Chunk, DataChunk, StepFinish, StepStart, ToolCallApproval, ToolResult
+from interlock.messages import Chunk, DataChunk, StepFinish, StepStart, TextDelta, ToolCallApproval, ToolResult
 from interlock.models import LanguageModel, ModelRequest, ToolSpec
 from interlock.processors.contexts import (
     InputStepContext,
@@ -31,6 +32,9 @@ from interlock.runtime.written import looked_at, written
 from interlock.tools import Tool
 from interlock.verdict import AbortSignal, Phase
 
+if TYPE_CHECKING:
+    from interlock.runtime.objects import PartialObject
+
 __all__ = ["passed", "take_step"]
 
 
@@ -44,6 +48,7 @@ class _Answer:
         self.cached: tuple[Chunk, ...] | None = None
         self.chunks: list[Chunk] = []
         self.assembly = Assembly()
+        self.object: PartialObject | None = None
 
     def step(self, number: int) -> StepResult:
         """The step, as far as it has come."""
@@ -161,6 +166,10 @@ async def _answered(run: AgentRun, answer: _Answer, number: int) -> AsyncGenerat
                 if keeps_chunks:
                     answer.chunks.append(chunk)
                 yield chunk
+                if answer.object is not None and type(chunk) is TextDelta:
+                    made = answer.object.add(chunk.text)
+                    if made is not None:
+                        yield made
 
 
 async def passed(run: AgentRun, chunk: Chunk, into: Assembly | None = None) -> tuple[Chunk, ...]:
@@ -200,6 +209,7 @@ async def _prepared(run: AgentRun, number: int) -> _Answer:
         active_tools=settings.active_tools,
         model_settings=settings.model_settings,
         provider_options=settings.provider_options,
+        output_schema=settings.output_schema,
         run=run.facts,
     )
     if run.points.acts(Phase.INPUT_STEP):
@@ -214,6 +224,7 @@ async def _prepared(run: AgentRun, number: int) -> _Answer:
         step.provider_options,
     )
     answer = _Answer(step.model, tools, request)
+    _ask_for_object(run, answer, step.output_schema)
     if run.points.acts(Phase.LLM_REQUEST):
         context = LLMRequestContext(
             run.messages,
@@ -227,6 +238,19 @@ async def _prepared(run: AgentRun, number: int) -> _Answer:
         request.prompt = context.prompt
         answer.cached = context.response
     return answer
+
+
+def _ask_for_object(run: AgentRun, answer: _Answer, schema: object) -> None:
+    """Have the model be asked for what the answer is to be, where that is said."""
+    run.object_schema = None
+    if schema is None:
+        return
+    from interlock.models.output_schema import object_schema
+    from interlock.runtime.objects import PartialObject
+
+    run.object_schema = object_schema(schema)
+    answer.request.output_schema = run.object_schema.json_schema
+    answer.object = PartialObject()
 
 
 def _offered(tools: Sequence[Tool], active: Sequence[str] | None) -> list[Tool]:

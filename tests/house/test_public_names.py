@@ -56,6 +56,7 @@ NAMES: dict[str, tuple[str, ...]] = {
         "MergeConflict",
         "ModelError",
         "NothingSuspended",
+        "OutputMismatch",
         "RecordedError",
         "RunBusy",
         "RunError",
