@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, NoReturn, Protocol, assert_never, overload
+from typing import Final, Literal, NoReturn, Protocol, TypeVar, assert_never, cast
 
 from interlock.messages import TextEdit
 from interlock.processors.changes import ToolResultChanges
-from interlock.processors.contexts import InputContext, OutputResultContext, ToolResultContext
+from interlock.processors.contexts import InputContext, OutputResultContext, OutputStreamContext, ToolResultContext
 from interlock.processors.detection.finding import Detector, Finding, join_overlapping
 from interlock.processors.detection.scope import EVERYTHING, Scope
 from interlock.processors.detection.texts import MessageTexts, ResultTexts, Texts
 
 __all__ = ["GuardContext", "OnDetection", "Rules", "Strategy", "TextJudge"]
 
-GuardContext = InputContext | ToolResultContext | OutputResultContext
+GuardContext = InputContext | OutputStreamContext | ToolResultContext | OutputResultContext
 """The points at which guards of texts stand."""
 
 OnDetection = Callable[[Finding, GuardContext], object]
 """Called with each finding that counts, before anything is done about it."""
 
 Strategy = Literal["redact", "block", "filter", "warn"]
+
+
+R = TypeVar("R")
+
+_JUDGED: Final = "judged"
+"""Where a processor's state keeps the digests of what was judged in the stream."""
+
+_SPEAKER: Final = {"text": "assistant", "reasoning": "assistant", "tool-arguments": "assistant", "tool-result": "tool"}
+"""Whose a text is that stands in no message."""
 
 
 class Rules(Protocol):
@@ -59,71 +69,112 @@ class TextJudge:
     include_scores: bool = False
     on_detection: OnDetection | None = None
 
-    @overload
-    def judge(self, ctx: InputContext | OutputResultContext) -> Awaitable[None] | None: ...
-    @overload
-    def judge(self, ctx: ToolResultContext) -> Awaitable[ToolResultChanges | None] | ToolResultChanges | None: ...
-    def judge(self, ctx: GuardContext) -> Awaitable[ToolResultChanges | None] | ToolResultChanges | None:
-        """Look at a point of a run. With rules alone there is nothing to wait for, and no awaitable comes back."""
-        texts = ResultTexts(ctx, self.scope) if isinstance(ctx, ToolResultContext) else MessageTexts(ctx, self.scope)
+    def judge(self, ctx: InputContext | OutputResultContext) -> Awaitable[None] | None:
+        """Look at messages. With rules alone there is nothing to wait for, and no awaitable comes back."""
+        texts = MessageTexts(ctx, self.scope)
+        return self.judge_texts(ctx, texts, lambda: None)
+
+    def judge_result(self, ctx: ToolResultContext) -> Awaitable[ToolResultChanges | None] | ToolResultChanges | None:
+        """Look at what a tool returned."""
+        texts = ResultTexts(ctx, self.scope)
+        return self.judge_texts(ctx, texts, texts.finish)
+
+    def judge_texts(self, ctx: GuardContext, texts: Texts, finish: Callable[[], R]) -> Awaitable[R] | R:
+        """Look at some texts, act on what is found there, make the changes, and give what ``finish`` says."""
         if not texts.texts:
             ctx.not_checked("there is no text here that this guard reads")
-            return None
-        findings = [self._counting(self.rules.find(t.text)) for t in texts.texts]
+            return finish()
+        for one in texts.texts:
+            ctx.looked_at(one.role if one.role is not None else _SPEAKER[one.part], one.part)
+        findings = [self.counting(self.rules.find(t.text)) for t in texts.texts]
         if self.detector is not None:
-            return self._judge_further(self.detector, ctx, texts, findings)
-        return self._act(ctx, texts, findings)
+            return self._judge_further(self.detector, ctx, texts, findings, finish)
+        self._act(ctx, texts, findings)
+        return finish()
 
     async def _judge_further(
-        self, detector: Detector, ctx: GuardContext, texts: Texts, findings: list[list[Finding]]
-    ) -> ToolResultChanges | None:
-        rest = [n for n, found in enumerate(findings) if not found and texts.texts[n].text.strip()]
+        self,
+        detector: Detector,
+        ctx: GuardContext,
+        texts: Texts,
+        findings: list[list[Finding]],
+        finish: Callable[[], R],
+    ) -> R:
+        judged = cast("list[str]", ctx.state.get(_JUDGED, ()))
+        rest = [
+            n
+            for n, found in enumerate(findings)
+            if not found and (text := texts.texts[n].text).strip() and (not judged or _digest(text) not in judged)
+        ]
         if rest:
-            answer = await detector.detect([texts.texts[n].text for n in rest])
-            if len(answer) != len(rest):
-                raise ValueError(
-                    f"{type(detector).__name__}.detect() was given {len(rest)} texts and answered for {len(answer)}; "
-                    "it must return one list of findings for each"
-                )
-            for n, found in zip(rest, answer, strict=True):
-                findings[n] = self._counting(found)
-        return self._act(ctx, texts, findings)
+            for n, found in zip(rest, await self.ask(detector, [texts.texts[n].text for n in rest]), strict=True):
+                findings[n] = found
+        self._act(ctx, texts, findings)
+        return finish()
 
-    def _counting(self, findings: Sequence[Finding]) -> list[Finding]:
+    def note_judged(self, ctx: GuardContext, text: str) -> None:
+        """Note that the detector has judged a text of this run, which need not be paid for again."""
+        ctx.state.setdefault(_JUDGED, []).append(_digest(text))
+
+    async def ask(self, detector: Detector, texts: Sequence[str]) -> list[list[Finding]]:
+        """What the detector finds in each text and counts.
+
+        Raises:
+            ValueError: It did not answer for each of them.
+        """
+        answer = await detector.detect(texts)
+        if len(answer) != len(texts):
+            raise ValueError(
+                f"{type(detector).__name__}.detect() was given {len(texts)} texts and answered for {len(answer)}; "
+                "it must return one list of findings for each"
+            )
+        return [self.counting(found) for found in answer]
+
+    def counting(self, findings: Sequence[Finding]) -> list[Finding]:
+        """The findings that reach the threshold."""
         counting = [f for f in findings if f.score >= self.threshold]
         return join_overlapping(counting) if self.replace is not None else counting
 
-    def _act(self, ctx: GuardContext, texts: Texts, findings: Sequence[Sequence[Finding]]) -> ToolResultChanges | None:
-        found = {n: these for n, these in enumerate(findings) if these}
+    def tell(self, ctx: GuardContext, found: Mapping[int, Sequence[Finding]]) -> None:
+        """Let ``on_detection`` hear of each finding."""
         if self.on_detection is not None:
             for these in found.values():
                 for finding in these:
                     self.on_detection(finding, ctx)
+
+    def _act(self, ctx: GuardContext, texts: Texts, findings: Sequence[Sequence[Finding]]) -> None:
+        found = {n: these for n, these in enumerate(findings) if these}
+        self.tell(ctx, found)
         if not found:
-            return None
+            return
         match self.strategy:
             case "warn":
-                ctx.warn(self._reason(found), self._metadata(found))
+                self.warn(ctx, found)
             case "block":
-                self._block(ctx, found)
+                self.block(ctx, found)
             case "filter":
                 if not all(map(texts.can_drop, found)):
-                    self._block(ctx, found, ", in a place that cannot be taken out")
+                    self.block(ctx, found, ", in a place that cannot be taken out")
                 texts.drop(found)
             case "redact":
                 if not all(texts.texts[n].can_change for n in found):
-                    self._block(ctx, found, ", in a place that cannot be redacted")
+                    self.block(ctx, found, ", in a place that cannot be redacted")
                 for n, these in found.items():
                     texts.edit(n, self._redactions(these, texts.texts[n].text))
             case _ as unknown:
                 assert_never(unknown)
-        return texts.finish()
+        texts.finish()
+
+    def warn(self, ctx: GuardContext, found: Mapping[int, Sequence[Finding]]) -> None:
+        """Report and go on."""
+        ctx.warn(self._reason(found), self._metadata(found))
 
     def _redactions(self, findings: Sequence[Finding], text: str) -> list[TextEdit]:
         replace = self.replace if self.replace is not None else _nothing
         return [TextEdit(f.start, f.end, replace(f, text[f.start : f.end])) for f in findings]
 
-    def _block(self, ctx: GuardContext, found: Mapping[int, Sequence[Finding]], where: str = "") -> NoReturn:
+    def block(self, ctx: GuardContext, found: Mapping[int, Sequence[Finding]], where: str = "") -> NoReturn:
+        """Stop the run."""
         ctx.abort(self._reason(found) + where, metadata=self._metadata(found))
 
     def _reason(self, found: Mapping[int, Sequence[Finding]]) -> str:
@@ -142,6 +193,10 @@ def _scores(found: Mapping[int, Sequence[Finding]]) -> dict[str, float]:
     for finding in (f for these in found.values() for f in these):
         scores[finding.kind] = max(scores.get(finding.kind, 0.0), finding.score)
     return dict(sorted(scores.items(), key=lambda item: (-item[1], item[0])))
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _nothing(_finding: Finding, _text: str) -> str:

@@ -2,38 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from typing import Final, Literal, get_args
 
 from interlock.errors import DefinitionError
-from interlock.processors.base import Processor
-from interlock.processors.changes import ToolResultChanges
-from interlock.processors.contexts import InputContext, OutputResultContext, ToolResultContext
-from interlock.processors.detection.finding import Finding
 from interlock.processors.detection.options import checked
 from interlock.processors.detection.pii.masking import Masking, PIIMethod
 from interlock.processors.detection.pii.recogniser import KINDS, PIIKind
-from interlock.processors.detection.pii.rules import PIIRules
+from interlock.processors.detection.pii.rules import recognisers
 from interlock.processors.detection.scope import Scope
-from interlock.processors.detection.text_judge import OnDetection, TextJudge
-from interlock.verdict import Violation
+from interlock.processors.lanes.matcher import Match, Matcher
+from interlock.processors.text_guard import OnDetection, Patterns, TextGuard
+from interlock.verdict import Phase, Violation
 
 __all__ = ["PIIDetector"]
 
 _SCOPE: Final = Scope(parts=["text", "reasoning", "tool-result"])
 
 
-class PIIDetector(Processor):
+class PIIDetector(TextGuard):
     """Finds personal data and takes it out, or stops the run.
 
-    Acts on the input, on tool results and on the final answer. Tool arguments are left out unless ``scope`` takes them
-    in: a masked address would be mailed to. A finding that cannot be redacted (in reasoning that a provider has signed,
-    in what the system wrote, in the keys of a tool's result) stops the run.
+    Acts on the input, on the answer while it streams and when a step of it is complete, on tool results and on the
+    final answer. Tool arguments are left out unless ``scope`` takes them in: a masked address would be mailed to. A
+    finding that cannot be redacted (in reasoning that a provider has signed, in what the system wrote, in the keys of a
+    tool's result) stops the run.
 
     Args:
         kinds: ``"email"``, ``"phone"``, ``"credit-card"``, ``"ssn"``, ``"ip-address"``, ``"iban"``. Default: all.
-        strategy: ``"redact"`` edits the text; ``"block"`` stops the run; ``"filter"`` removes the message, or the
-            string of a tool's result; ``"warn"`` reports and goes on.
+        strategy: ``"redact"`` edits the text; ``"block"`` stops the run; ``"filter"`` removes the message, of a stream
+            what was found, of a tool's result the string; ``"warn"`` reports and goes on.
         method: Of a redaction: ``"mask"`` leaves a recognisable shape, ``"hash"`` a name under a secret of this object,
             ``"placeholder"`` the kind, ``"remove"`` nothing.
         threshold: Findings with this score or more count, from 0 to 1.
@@ -41,6 +39,8 @@ class PIIDetector(Processor):
         region: Two letters (``"DE"``): that country's national phone numbers count too. Default: international and
             United States forms, and numbers that are called phone numbers.
         scope: Which roles and part kinds are read. Default: all text, reasoning and tool results.
+        phases: The points it acts at. Default: input, output_stream, output_step, tool_result and output_result, and
+            tool_call where ``scope`` takes tool arguments.
         on_detection: Called with each finding that counts and the context.
         id, on_violation: As in :class:`Processor`.
 
@@ -48,6 +48,7 @@ class PIIDetector(Processor):
         DefinitionError: An option that is none.
 
     Example:
+        >>> from interlock.processors import InputContext
         >>> ctx = InputContext("I am ann@example.com, card 4111 1111 1111 1111")
         >>> PIIDetector().process_input(ctx)
         >>> ctx.messages[0].text
@@ -55,6 +56,7 @@ class PIIDetector(Processor):
     """
 
     id = "pii-detector"
+    noun = "personal data"
 
     def __init__(
         self,
@@ -66,12 +68,12 @@ class PIIDetector(Processor):
         preserve_format: bool = True,
         region: str | None = None,
         scope: Scope | None = None,
+        phases: Collection[Phase | str] | None = None,
         on_detection: OnDetection | None = None,
         id: str | None = None,  # noqa: A002
         on_violation: Callable[[Violation], object] | None = None,
     ) -> None:
-        super().__init__(id=id, on_violation=on_violation)
-        chosen = checked(
+        self._kinds = checked(
             type(self).__name__,
             strategy=strategy,
             strategies=("redact", "block", "warn", "filter"),
@@ -83,31 +85,26 @@ class PIIDetector(Processor):
             raise DefinitionError(
                 f"method is one of {', '.join(get_args(PIIMethod))}, not {method!r}", subject=type(self).__name__
             )
-        masking = Masking(method, preserve_format=preserve_format)
-
-        def replace(finding: Finding, text: str) -> str:
-            return masking.replace(finding.kind, text)
-
-        self._judge = TextJudge(
-            noun="personal data",
-            rules=PIIRules(chosen, region=region),
+        self._threshold = threshold
+        self._region = region
+        self._masking = Masking(method, preserve_format=preserve_format)
+        scope = scope if scope is not None else _SCOPE
+        if phases is None:
+            phases = type(self).phases - (frozenset() if "tool-arguments" in scope.parts else {Phase.TOOL_CALL})
+        super().__init__(
             strategy=strategy,
-            threshold=threshold,
-            scope=scope if scope is not None else _SCOPE,
-            replace=replace,
+            scope=scope,
+            phases=phases,
             on_detection=on_detection,
+            id=id,
+            on_violation=on_violation,
         )
 
-    def process_input(self, ctx: InputContext) -> Awaitable[None] | None:
-        """Look at the new input messages."""
-        return self._judge.judge(ctx)
+    def matchers(self, patterns: Patterns, /) -> Sequence[Matcher]:
+        """One recogniser a kind, and what ``patterns`` of a class of your own say."""
+        own = super().matchers(patterns) if patterns else ()
+        return [*recognisers(self._kinds, region=self._region, threshold=self._threshold), *own]
 
-    def process_tool_result(
-        self, ctx: ToolResultContext
-    ) -> Awaitable[ToolResultChanges | None] | ToolResultChanges | None:
-        """Look at what a tool returned."""
-        return self._judge.judge(ctx)
-
-    def process_output_result(self, ctx: OutputResultContext) -> Awaitable[None] | None:
-        """Look at the response messages."""
-        return self._judge.judge(ctx)
+    def replace(self, match: Match, text: str, /) -> str:
+        """By the method that was chosen."""
+        return self._masking.replace(match.kind, text)

@@ -88,4 +88,4 @@ class PromptInjectionDetector(Processor):
         self, ctx: ToolResultContext
     ) -> Awaitable[ToolResultChanges | None] | ToolResultChanges | None:
         """Look at what a tool returned."""
-        return self._judge.judge(ctx)
+        return self._judge.judge_result(ctx)

@@ -129,12 +129,12 @@ async def test_an_attack_in_a_tool_result_stops_the_run(arrange: Callable[[Proce
 
 
 @pytest.mark.parametrize("arrange", LISTS)
-async def test_the_answer_is_redacted_or_stopped_at_the_end(arrange: Callable[[Processor], Sequence[Any]]) -> None:
+async def test_the_answer_is_redacted_or_stopped_before_anybody_reads_it(arrange: Callable[[Processor], Sequence[Any]]) -> None:
     redacted, _ = await _run(arrange(PIIDetector()), "who?", SECRET, output=True)
     assert redacted.text == "I am a*n@*******.com"
     stopped, _ = await _run(arrange(ModerationProcessor()), "who?", ABUSE, output=True)
     assert stopped.tripwire is not None
-    assert stopped.tripwire.phase is Phase.OUTPUT_RESULT
+    assert (stopped.tripwire.phase, stopped.text) == (Phase.OUTPUT_STREAM, "")
 
 
 @pytest.mark.parametrize("arrange", LISTS)

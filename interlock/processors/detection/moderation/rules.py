@@ -12,10 +12,10 @@ from interlock.processors.detection.moderation import harm_clues, hate_clues, in
 from interlock.processors.detection.patterns import Pattern
 from interlock.processors.detection.scan_copy import ScanCopy
 
-__all__ = ["ModerationRules"]
+__all__ = ["PASSAGE", "ModerationRules"]
 
 _CLUES: Final = (*insult_clues.CLUES, *hate_clues.CLUES, *harm_clues.CLUES)
-_WINDOW: Final = 600
+PASSAGE: Final = 600
 """Characters of a passage in which signs count together: some five sentences."""
 _FAINTEST: Final = 0.05
 _BEFORE: Final = 40
@@ -47,7 +47,7 @@ class ModerationRules:
         """At most one finding a category, for the strongest passage; in offsets of the text."""
         return [
             Finding(s.kind, s.start, s.end, s.score, f"signs: {', '.join(s.names)}")
-            for s in weigh(self._sightings(text), window=_WINDOW)
+            for s in weigh(self._sightings(text), window=PASSAGE)
             if s.score >= _FAINTEST
         ]
 

@@ -1,0 +1,226 @@
+"""The texts of one step of a stream as a judge sees them: sentence by sentence, each with those before it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from interlock.messages import (
+    Chunk,
+    ReasoningDelta,
+    ReasoningEnd,
+    StepFinish,
+    TextDelta,
+    TextEnd,
+    ToolCall,
+    ToolCallDelta,
+)
+from interlock.messages.json_text import json_text
+from interlock.processors.detection.finding import Detector, Finding
+from interlock.processors.detection.scope import EVERYTHING, PartKind
+from interlock.processors.detection.text_judge import TextJudge
+from interlock.processors.detection.texts import JSONTexts
+from interlock.processors.detection.windows import Window, WindowedRules
+from interlock.processors.lanes.sentences import Sentence, Sentences
+from interlock.processors.stream_context import LaneKey, OutputStreamContext, Piece
+
+__all__ = ["JudgedStream"]
+
+Passed = Chunk | Sequence[Chunk]
+
+
+class _Lane:
+    """One text: what waits for its end of a sentence, and what the next sentence is seen with."""
+
+    __slots__ = ("gone_on", "of_detector", "of_rules", "sentences", "taken_out")
+
+    def __init__(self, of_rules: Window, of_detector: Window) -> None:
+        self.sentences = Sentences()
+        self.of_rules = of_rules
+        self.of_detector = of_detector
+        self.gone_on: list[str] = []
+        self.taken_out: list[Finding] = []
+
+
+class _Due(NamedTuple):
+    """A sentence whose verdict is due."""
+
+    key: LaneKey
+    lane: _Lane
+    sentence: Sentence
+
+
+@dataclass(slots=True)
+class _Work:
+    """What one chunk brings: sentences to judge, a whole call to judge, and what goes on after them."""
+
+    due: Sequence[_Due] = ()
+    ended: Sequence[_Lane] = ()
+    is_sealed: bool = False
+    call: ToolCall | None = None
+    rest: tuple[Chunk, ...] = ()
+
+
+class JudgedStream:
+    """The lanes of one step. A sentence goes on when it has been judged.
+
+    Args:
+        judge: What judges, and acts.
+        rules: Asked first, about each window.
+        size: Sentences that a model sees together.
+    """
+
+    __slots__ = ("_calls", "_holds", "_judge", "_lanes", "_rules", "_size")
+
+    def __init__(self, judge: TextJudge, rules: WindowedRules, size: int) -> None:
+        self._judge = judge
+        self._rules = rules
+        self._size = size
+        self._holds = judge.strategy != "warn"
+        self._lanes: dict[LaneKey, _Lane] = {}
+        self._calls: dict[str, list[str]] = {}
+
+    def process(self, ctx: OutputStreamContext) -> Passed | Awaitable[Passed]:
+        """What goes on for a chunk; something to await only where a model has to judge."""
+        ctx.edited = False
+        work = self._work(ctx)
+        if work is None:
+            return ctx.chunk
+        detector = self._judge.detector
+        if detector is not None and (work.due or work.ended or work.call is not None):
+            return self._judged_further(ctx, work, detector)
+        out: dict[LaneKey, list[str]] = {}
+        for due in work.due:
+            self._settle(ctx, due, self._by_rules(due), out)
+        called = () if work.call is None else self._called(ctx, work.call)
+        assert not isinstance(called, Awaitable), "rules alone wait for nothing"
+        return self._passed(ctx, work, out, called)
+
+    async def _judged_further(self, ctx: OutputStreamContext, work: _Work, detector: Detector) -> Passed:
+        out: dict[LaneKey, list[str]] = {}
+        for due in work.due:
+            window = due.lane.of_detector.with_next(due.sentence.text)
+            found = self._by_rules(due)
+            if not found and due.sentence.text.strip():
+                (found,) = await self._judge.ask(detector, [window])
+            self._settle(ctx, due, found, out, further=True)
+        called = () if work.call is None else self._called(ctx, work.call)
+        return self._passed(ctx, work, out, await called if isinstance(called, Awaitable) else called)
+
+    def _by_rules(self, due: _Due) -> list[Finding]:
+        return self._judge.counting(self._rules.rules.find(due.lane.of_rules.with_next(due.sentence.text)))
+
+    def _settle(
+        self,
+        ctx: OutputStreamContext,
+        due: _Due,
+        found: Sequence[Finding],
+        out: dict[LaneKey, list[str]],
+        *,
+        further: bool = False,
+    ) -> None:
+        """Act on a verdict, and note what goes on of the sentence."""
+        key, lane, sentence = due
+        kept = True
+        if found:
+            self._judge.tell(ctx, {0: found})
+            if self._judge.strategy == "block":
+                self._judge.block(ctx, {0: found})
+            elif self._judge.strategy == "warn":
+                self._judge.warn(ctx, {0: found})
+            else:
+                kept, ctx.edited = False, True
+                lane.taken_out += found
+            lane.of_rules.forget_last()
+            if further:
+                lane.of_detector.forget_last()
+        text = sentence.text if kept else ""
+        if further:
+            lane.gone_on.append(text)
+        if not self._holds:
+            return
+        out.setdefault(key, []).append(text)
+        if ctx.pieces is not None:
+            ctx.pieces.append((key, Piece(sentence.start, sentence.end, text, kept)))
+
+    def _passed(
+        self, ctx: OutputStreamContext, work: _Work, out: dict[LaneKey, list[str]], called: Sequence[Chunk]
+    ) -> Passed:
+        for lane in work.ended:
+            if work.is_sealed and lane.taken_out:  # the provider takes it back only as it was
+                self._judge.block(ctx, {0: lane.taken_out}, ", in a place that cannot be taken out")
+            if lane.gone_on:
+                self._judge.note_judged(ctx, "".join(lane.gone_on))
+        deltas = [_delta(key, text) for key, texts in out.items() if (text := "".join(texts))]
+        made = [*deltas, *called, *work.rest]
+        return made[0] if len(made) == 1 else made
+
+    # What a chunk brings
+
+    def _work(self, ctx: OutputStreamContext) -> _Work | None:
+        """None: the chunk goes on as it is."""
+        chunk = ctx.chunk
+        match chunk:
+            case TextDelta(text=text, id=id_) if self._takes("text"):
+                return self._came(ctx, ("text", id_), text)
+            case ReasoningDelta(text=text, id=id_) if self._takes("reasoning"):
+                return self._came(ctx, ("reasoning", id_), text)
+            case TextEnd(id=id_):
+                return self._ended([("text", id_)], chunk)
+            case ReasoningEnd(id=id_, signature=signature):
+                work = self._ended([("reasoning", id_)], chunk)
+                work.is_sealed = signature is not None
+                return work
+            case ToolCallDelta(tool_call_id=call, args_text=text) if self._takes("tool-arguments") and self._holds:
+                self._calls.setdefault(call, []).append(text)
+                return _Work()
+            case ToolCall():
+                work = self._ended(list(self._lanes))
+                if self._takes("tool-arguments"):
+                    work.call = chunk
+                else:
+                    work.rest = (chunk,)
+                return work
+            case StepFinish():
+                cut_off = [ToolCallDelta(call, "".join(texts)) for call, texts in self._calls.items()]
+                self._calls.clear()
+                return self._ended(list(self._lanes), *cut_off, chunk)
+            case _:
+                return None
+
+    def _takes(self, part: PartKind) -> bool:
+        return self._judge.scope.takes("assistant", part)
+
+    def _came(self, ctx: OutputStreamContext, key: LaneKey, text: str) -> _Work:
+        lane = self._lanes.get(key)
+        if lane is None:
+            lane = self._lanes[key] = _Lane(self._rules.window(), Window(self._size))
+            ctx.looked_at("assistant", key[0])
+        due = [_Due(key, lane, sentence) for sentence in lane.sentences.push(text)]
+        return _Work(due, rest=() if self._holds else (ctx.chunk,))
+
+    def _ended(self, keys: Sequence[LaneKey], *rest: Chunk) -> _Work:
+        ended = [(key, lane) for key in keys if (lane := self._lanes.pop(key, None)) is not None]
+        due = [_Due(key, lane, sentence) for key, lane in ended for sentence in lane.sentences.end()]
+        return _Work(due, [lane for _, lane in ended], rest=rest)
+
+    # Tool calls
+
+    def _called(self, ctx: OutputStreamContext, call: ToolCall) -> list[Chunk] | Awaitable[list[Chunk]]:
+        """Judge the arguments of a call; what was written of them has waited."""
+        texts = JSONTexts(call.args, EVERYTHING, "tool-arguments")
+        written = "".join(self._calls.pop(call.tool_call_id, ()))
+
+        def finish() -> list[Chunk]:
+            if not texts.changed:
+                return [ToolCallDelta(call.tool_call_id, written), call] if written else [call]
+            ctx.edited = True
+            edited = call.replace(args=texts.value)
+            return [ToolCallDelta(call.tool_call_id, json_text(texts.value)), edited] if written else [edited]
+
+        return self._judge.judge_texts(ctx, texts, finish) if texts.texts else finish()
+
+
+def _delta(key: LaneKey, text: str) -> Chunk:
+    return TextDelta(text, key[1]) if key[0] == "text" else ReasoningDelta(text, key[1])
