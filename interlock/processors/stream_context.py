@@ -54,15 +54,18 @@ class StreamSoFar:
     Args:
         step_number: The step of the loop.
         keep_parts: Whether all chunks are kept.
+        inside: Of an agent that a tool has asked, the calls around it.
 
     Attributes:
         parts: The last 256 chunks, or all.
         step_number: The step of the loop.
+        inside: See above.
     """
 
-    __slots__ = ("_joined", "_written", "parts", "step_number")
+    __slots__ = ("_joined", "_written", "inside", "parts", "step_number")
 
-    def __init__(self, step_number: int = 0, *, keep_parts: bool = False) -> None:
+    def __init__(self, step_number: int = 0, *, keep_parts: bool = False, inside: tuple[str, ...] = ()) -> None:
+        self.inside = inside
         self.parts: deque[Chunk] = deque(maxlen=None if keep_parts else KEPT_PARTS)
         self.step_number = step_number
         self._written = StringIO()
@@ -139,6 +142,15 @@ class OutputStreamContext(HookContext):
     def step_number(self) -> int:
         """The step of the loop, from 0."""
         return self.so_far.step_number
+
+    @property
+    def inside(self) -> tuple[str, ...]:
+        """The ids of the tool calls in which the agent runs that the chunk comes from, from the outermost in.
+
+        Empty for what the run's own model and tools give. The chunks of each such agent have texts and parts of their
+        own; the client gets what goes on of them as ``tool-output`` chunks.
+        """
+        return self.so_far.inside
 
     def _put_signal(self, signal: Message) -> None:
         """Behind the answer that is coming in: there is nothing that a branch could carry it in."""

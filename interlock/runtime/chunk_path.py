@@ -33,6 +33,7 @@ class ChunkPath:
         execution: The run's.
         messages: The conversation that hooks see.
         retry: The policy of steps that have none, nor a workflow around them that has.
+        inside: Where the chunks are those of an agent that a tool has asked: the calls around it.
 
     Attributes:
         execution: The run's.
@@ -46,8 +47,10 @@ class ChunkPath:
         messages: MessageList,
         *,
         retry: RetryPolicy | None = None,
+        inside: tuple[str, ...] = (),
     ) -> None:
         self.execution = execution
+        self._inside = inside
         self._base = OutputStreamContext(messages, chunk=StepStart(), run=execution.facts)
         self._contexts: list[OutputStreamContext] = []
         self._hooks: list[HookStage] = []
@@ -60,19 +63,23 @@ class ChunkPath:
         for number, (name, plan) in enumerate(plans):
             Binding(self, name).lay(plan, number, retry, laid)
         self._chain = laid.chain(execution)
-        self._so_far = StreamSoFar(keep_parts=self._keep_parts)
+        self._so_far = StreamSoFar(keep_parts=self._keep_parts, inside=inside)
         self._count = 0
         self._seconds = 0.0
 
     def begin_step(self, step_number: int, messages: MessageList) -> None:
         """A new model call begins: hooks see its text and parts only."""
-        self._so_far = StreamSoFar(step_number, keep_parts=self._keep_parts)
-        for hook in self._hooks:
-            hook.renew()
+        self._so_far = StreamSoFar(step_number, keep_parts=self._keep_parts, inside=self._inside)
+        self.renew()
         for context in self._contexts:
             context.so_far = self._so_far
             context.held = None
             context.message_list = messages.fork()
+
+    def renew(self) -> None:
+        """A verdict was taken back: verdicts of hooks count for what is done from now on."""
+        for hook in self._hooks:
+            hook.renew()
 
     def feed(self, chunk: Chunk) -> MaybeFlow:
         """Take a chunk through; what comes out is what may be emitted."""
@@ -109,7 +116,7 @@ class ChunkPath:
                 verdict, reason = "not-checked", hook.not_checked
             elif verdict == "passed" and runs == 0:
                 verdict, reason = "not-checked", "no chunk came to it"
-            if warnings and verdict in ("passed", "changed"):
+            if warnings and verdict in ("passed", "changed", "shadow-changed"):
                 verdict, reason = "warned", "; ".join(dict.fromkeys(warnings))
             told.note(
                 hook,
@@ -118,6 +125,7 @@ class ChunkPath:
                 reason=reason,
                 runs=runs,
                 kept=not hook.left_behind,
+                looked_at=frozenset(hook.seat.looked_at),
                 metadata=tripwire.metadata if tripwire is not None and verdict == "blocked" else None,
             )
 

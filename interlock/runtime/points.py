@@ -58,6 +58,7 @@ class Points:
         self._earlier: list[CheckRecord] = []
         self._current: Execution | None = None
         self._last = () if last_in_input_step is None else _as_operations(last_in_input_step)
+        self._inner: dict[tuple[str, ...], ChunkPath] = {}
         plans = lists.plans(Phase.OUTPUT_STREAM)
         self._path: ChunkPath | None = None
         if plans:
@@ -69,6 +70,37 @@ class Points:
     def chunk_path(self) -> ChunkPath | None:
         """What every chunk goes through; None where nothing looks at chunks."""
         return self._path
+
+    def inner_path(self, inside: tuple[str, ...], step_number: int) -> ChunkPath:
+        """What the chunks of an agent go through that a tool has asked: the same graph, with texts of their own.
+
+        Args:
+            inside: The tool calls around it, from the outermost in.
+            step_number: The step that made the outermost.
+        """
+        path = self._inner.get(inside)
+        if path is None:
+            from interlock.runtime.chunk_path import ChunkPath
+
+            plans = self._lists.plans(Phase.OUTPUT_STREAM)
+            path = ChunkPath(plans, self._execution(Phase.OUTPUT_STREAM), self._messages, inside=inside)
+            path.begin_step(step_number, self._messages)
+            self._inner[inside] = path
+        return path
+
+    def end_inner_paths(self) -> None:
+        """The tools of a step have ended. What was decided about the agents that they asked stays known."""
+        for path in self._inner.values():
+            self._earlier = joined(self._earlier, _checks_of(path))
+        self._inner.clear()
+
+    def renew_paths(self) -> None:
+        """A verdict was taken back: verdicts of hooks in a stream count for what is done from now on."""
+        for path in self._paths():
+            path.renew()
+
+    def _paths(self) -> Iterable[ChunkPath]:
+        return self._inner.values() if self._path is None else (self._path, *self._inner.values())
 
     def acts(self, phase: Phase) -> bool:
         """Whether anything acts at a point."""
@@ -124,16 +156,15 @@ class Points:
 
     def is_waiting(self) -> bool:
         """Whether a hook is being waited for right now, in the task that runs the loop."""
-        current, path = self._current, self._path
-        return (current is not None and current.waiting) or (path is not None and path.execution.waiting)
+        current = self._current
+        return (current is not None and current.waiting) or any(path.execution.waiting for path in self._paths())
 
     def records(self) -> list[CheckRecord]:
         """What was decided so far, in running order; at the per-chunk point over all chunks, last."""
         stream = self._earlier
-        if self._path is not None and self._path.count:
-            checks = PointChecks()
-            self._path.note_checks(checks)
-            stream = joined(stream, checks.records())
+        for path in self._paths():
+            if path.count:
+                stream = joined(stream, _checks_of(path))
         return [*self.checks, *stream]
 
     def processors(self) -> Iterable[Processor]:
@@ -166,6 +197,12 @@ class Points:
 
     def _execution(self, phase: Phase, step_number: int | None = None) -> Execution:
         return Execution(self.facts, phase, states=self._states, checks=PointChecks(step_number))
+
+
+def _checks_of(path: ChunkPath) -> list[CheckRecord]:
+    checks = PointChecks()
+    path.note_checks(checks)
+    return checks.records()
 
 
 async def _until_answered(strand: Strand) -> None:

@@ -151,6 +151,7 @@ async def _called(run: AgentRun, step: StepResult, calls: Sequence[Call]) -> Asy
                 if result is not None and chunk is not result:
                     keep_emitted(run, step, result, chunk)
                 yield chunk
+    run.points.end_inner_paths()
     run.take_signals()
 
 

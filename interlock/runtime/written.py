@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Sequence
-from typing import Final, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from interlock.errors import RunError
-from interlock.messages import Chunk, DataChunk
+from interlock.messages import Chunk, ChunkBase, DataChunk, ToolOutput
 from interlock.runtime.agent_run import AgentRun
 from interlock.runtime.assembly import Assembly
 from interlock.runtime.chunk_chain import Flow, as_tuple
 from interlock.runtime.strand import is_awaitable
+
+if TYPE_CHECKING:
+    from interlock.runtime.chunk_path import ChunkPath
 
 __all__ = ["looked_at", "unread", "written"]
 
@@ -50,11 +53,31 @@ async def written(run: AgentRun, into: Assembly | None = None, *, rejected: bool
 
 
 async def looked_at(run: AgentRun, chunk: Chunk) -> tuple[Chunk, ...]:
-    """What the client is given for a chunk: the chunk itself where nothing looks at chunks."""
+    """What the client is given for a chunk: the chunk itself where nothing looks at chunks.
+
+    What an agent streams that a tool has asked is looked at by the same guards as what the run's own model says.
+    """
     path = run.points.chunk_path
     run.look_at_latch()
     if path is None:
         return (chunk,)
+    if type(chunk) is ToolOutput and isinstance(chunk.output, ChunkBase):
+        return await _inside(run, chunk, ())
+    return await _fed(run, path, chunk)
+
+
+async def _inside(run: AgentRun, outer: ToolOutput, around: tuple[str, ...]) -> tuple[Chunk, ...]:
+    """What goes on of another agent's chunk, in the form in which it came."""
+    inside = (*around, outer.tool_call_id)
+    inner = cast("Chunk", outer.output)
+    if type(inner) is ToolOutput and isinstance(inner.output, ChunkBase):
+        flow = await _inside(run, inner, inside)
+    else:
+        flow = await _fed(run, run.points.inner_path(inside, run.steps[-1].step_number), inner)
+    return tuple(outer if one is inner else outer.replace(output=one) for one in flow)
+
+
+async def _fed(run: AgentRun, path: ChunkPath, chunk: Chunk) -> tuple[Chunk, ...]:
     out = path.feed(chunk)
     flow = await cast("Awaitable[Flow]", out) if is_awaitable(out) else cast("Flow", out)
     run.look_at_latch()

@@ -13,7 +13,7 @@ import pytest
 
 from interlock import Agent, Phase, Processor, tool
 from interlock.errors import DefinitionError, ModelError
-from interlock.messages import Chunk, TextDelta
+from interlock.messages import Chunk, TextDelta, ToolError
 from interlock.processors import (
     InputStepContext,
     LLMResponseContext,
@@ -412,3 +412,26 @@ async def test_a_rejected_answer_is_not_held_against_the_next_in_the_records() -
     result = await Agent(model=ScriptedModel(["no", "yes"]), max_processor_retries=1, **both_lists(guard)).generate("?")
     assert result.text == "yes"
     assert [(c.phase, c.verdict) for c in result.checks] == [("llm_response", "passed"), ("output_stream", "blocked")]
+
+
+async def test_what_a_stream_guard_says_after_a_result_was_sent_back_stands() -> None:
+    class SendsBack(Processor):
+        id = "sends-back"
+
+        def process_tool_result(self, ctx: ToolResultContext) -> None:
+            ctx.abort("not good", retry=True)
+
+        def process_output_stream(self, ctx: OutputStreamContext) -> Chunk:
+            if isinstance(ctx.chunk, ToolError):
+                ctx.abort("no more")
+            return ctx.chunk
+
+    def look() -> str:
+        """Look."""
+        return "seen"
+
+    model = ScriptedModel([ScriptedModel.tool_call("look", {}), "done"])
+    agent = Agent(model=model, tools=[look], output_processors=[SendsBack()], max_processor_retries=1)
+    result = await agent.generate("x")
+    assert result.tripwire is not None
+    assert (result.tripwire.reason, model.calls) == ("no more", 1)

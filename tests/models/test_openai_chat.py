@@ -153,6 +153,22 @@ async def test_tool_choice_is_sent_with_tools(serve: Serve, choice: ToolChoice, 
 
 
 @pytest.mark.anyio
+async def test_an_output_schema_is_sent_as_the_format_of_the_response_unless_the_settings_say_another(
+    serve: Serve,
+) -> None:
+    schema = {"title": "Trip", "type": "object", "properties": {"days": {"type": "integer"}}}
+    server = serve(streamed(HELLO))
+    prompt = asking("Where?").prompt
+    await chunks_of(model_at(server), ModelRequest(prompt, output_schema=schema))
+    own = {"type": "json_object"}
+    await chunks_of(model_at(server), ModelRequest(prompt, output_schema=schema, settings={"response_format": own}))
+    first, second = server.requests
+    wanted = {"name": "Trip", "schema": schema, "strict": False}
+    assert first.body["response_format"] == {"type": "json_schema", "json_schema": wanted}
+    assert second.body["response_format"] == own
+
+
+@pytest.mark.anyio
 async def test_options_of_the_provider_come_last_and_none_takes_a_key_out(serve: Serve) -> None:
     server = serve(streamed(HELLO))
     options = {"openai": {"top_k": 1, "user": "a"}, "groq": {"top_k": 2, "stream_options": None}}

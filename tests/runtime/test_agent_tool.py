@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import anyio
 import pytest
 
-from interlock import Agent, Processor, RequestContext, tool
+from interlock import Agent, Phase, Processor, RequestContext, tool
 from interlock.errors import DefinitionError, ModelError
 from interlock.messages import Chunk, DataChunk, TextDelta, ToolError, ToolOutput, ToolResult
 from interlock.models import LanguageModel
-from interlock.processors import InputContext, OutputStreamContext
+from interlock.processors import InputContext, OutputStreamContext, PIIDetector
 from interlock.testing import ScriptedModel
 from interlock.tools import ToolContext
 
@@ -86,10 +86,7 @@ async def test_what_it_streams_passes_the_guards_of_the_agent_that_asks() -> Non
         id = "masks"
 
         def process_output_stream(self, ctx: OutputStreamContext) -> Chunk:
-            chunk = ctx.chunk
-            if isinstance(chunk, ToolOutput) and isinstance(chunk.output, TextDelta):
-                return chunk.replace(output=chunk.output.replace(text="*"))
-            return chunk
+            return ctx.chunk.replace(text="*") if isinstance(ctx.chunk, TextDelta) and ctx.inside else ctx.chunk
 
     chunks = await read(Agent(id="boss", model=asking(), tools=[expert()], output_processors=[Masks()]))
     texts = [c.output.text for c in chunks if isinstance(c, ToolOutput) and isinstance(c.output, TextDelta)]
@@ -180,3 +177,58 @@ async def test_name_and_description_may_be_given_and_have_sensible_defaults() ->
         expert().as_tool(name="two words")
     with pytest.raises(DefinitionError, match="two tools have one name"):
         Agent(model="embedded/echo", tools=[expert(), expert()])
+
+
+async def test_its_texts_are_its_own_for_guards_that_hold_text_back() -> None:
+    """Two at once, each with a mail address cut in two; what one holds back never meets the other's text."""
+    models = [ScriptedModel([["mail ann@exa", "mple.com now"]]), ScriptedModel([["or bob@exa", "mple.org too"]])]
+    experts = [Agent(id=f"expert-{n}", model=model) for n, model in enumerate(models)]
+    calls = [ScriptedModel.tool_call(f"expert-{n}", {"prompt": "how?"}) for n in (0, 1)]
+    guard = PIIDetector(strategy="redact")
+    agent = Agent(id="boss", model=ScriptedModel([calls, "ok"]), tools=experts, output_processors=[guard])
+    async with agent.stream("hello") as stream:
+        chunks = [chunk async for chunk in stream]
+        result = await stream.result()
+    texts: dict[str, str] = {}
+    for chunk in chunks:
+        if isinstance(chunk, ToolOutput) and isinstance(chunk.output, TextDelta):
+            texts[chunk.tool_name] = texts.get(chunk.tool_name, "") + chunk.output.text
+    assert texts == {"expert-0": "mail a*n@*******.com now", "expert-1": "or b*b@*******.org too"}
+    (record,) = [check for check in result.checks if check.phase is Phase.OUTPUT_STREAM]
+    assert record.verdict == "changed"
+
+
+async def test_a_guard_that_stops_what_it_says_stops_the_run_that_asked_it() -> None:
+    class Stops(Processor):
+        id = "stops"
+
+        def process_output_stream(self, ctx: OutputStreamContext) -> Chunk:
+            if ctx.text == "like this":
+                ctx.abort(f"said inside {len(ctx.inside)} calls")
+            return ctx.chunk
+
+    inner = ScriptedModel([["like ", "this", "!"]])
+    agent = Agent(id="boss", model=asking(), tools=[expert(inner)], output_processors=[Stops()])
+    result = await agent.generate("hello")
+    assert result.tripwire is not None
+    assert result.tripwire.reason == "said inside 1 calls"
+    assert inner.closed == 1
+
+
+async def test_an_agent_in_an_agent_in_an_agent_is_looked_at_too() -> None:
+    class Masks(Processor):
+        id = "masks"
+
+        def process_output_stream(self, ctx: OutputStreamContext) -> Chunk:
+            return ctx.chunk.replace(text=f"{len(ctx.inside)}") if isinstance(ctx.chunk, TextDelta) else ctx.chunk
+
+    middle = Agent(id="middle", model=asking(), tools=[expert()])
+    agent = Agent(id="boss", model=asking("middle"), tools=[middle], output_processors=[Masks()])
+    seen: list[str] = []
+    for chunk in await read(agent):
+        inner: object = chunk
+        while isinstance(inner, ToolOutput):
+            inner = inner.output
+        if isinstance(inner, TextDelta):
+            seen.append(inner.text)
+    assert sorted(set(seen)) == ["0", "1", "2"]
