@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import inspect
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, ClassVar, TypeAlias, TypeVar
+from typing import Any, ClassVar, Literal, TypeAlias, TypeVar, get_args
 
 from interlock.errors import DefinitionError
 from interlock.ids import fault_in_id
@@ -35,7 +35,7 @@ from interlock.processors.contexts import (
 from interlock.steps import Step, SupportsStep
 from interlock.verdict import Phase, Violation
 
-__all__ = ["HOOKS", "Processor", "ProcessorStep"]
+__all__ = ["HOOKS", "FailurePolicy", "Processor", "ProcessorStep"]
 
 HOOKS: Mapping[Phase, str] = {phase: f"process_{phase}" for phase in Phase}
 """The hook of each phase."""
@@ -43,6 +43,10 @@ HOOKS: Mapping[Phase, str] = {phase: f"process_{phase}" for phase in Phase}
 R = TypeVar("R")
 Maybe: TypeAlias = R | Awaitable[R]
 MessagesBack = MessageList | Sequence[Message] | Changes | None
+
+
+FailurePolicy = Literal["fail", "block", "skip"]
+"""What a processor's own failure means: the run fails; is stopped, as nobody could decide; goes on without it."""
 
 
 class Processor(SupportsStep):
@@ -60,6 +64,12 @@ class Processor(SupportsStep):
         name: For people; default: the class's name.
         description: For people; default: the docstring's first line.
         phases: The points it acts at.
+        on_failure: What an exception, a time-out or a wrong return in one of its hooks means: ``"fail"`` (the run
+            fails), ``"block"`` (a tripwire says that it could not decide) or ``"skip"`` (as if it had not run, and
+            recorded as not checked). A step made of it may say otherwise.
+        timeout: Seconds that a hook may take once it waits; None: any number.
+        shadow: Whether its changes and aborts are recorded alone.
+        blocking: Whether its hooks, which are no coroutine functions, run in a worker thread.
         processor_index: Its place in an agent's list, set when that is composed.
         process_data_parts: Whether it is asked about data chunks (``ctx.write``) in a stream.
         keep_parts: Whether ``ctx.parts`` is to hold all chunks of a step, and not only the last 256.
@@ -86,6 +96,10 @@ class Processor(SupportsStep):
     phases: ClassVar[frozenset[Phase]] = frozenset()
     keeps_lanes: ClassVar[bool] = False
     """Whether its stream hook holds text back, and tells in ``ctx.pieces`` what it let go."""
+    on_failure: FailurePolicy = "fail"
+    timeout: float | None = None
+    shadow: bool = False
+    blocking: bool = False
     on_violation: Callable[[Violation], object] | None = None
     processor_index: int | None = None
     process_data_parts: bool = False
@@ -186,9 +200,12 @@ class ProcessorStep(Step[PhaseContext, PhaseContext]):
 
     Attributes:
         processor: The processor.
+        on_failure, shadow: As the processor has them, or as :func:`interlock.create_step` was told.
     """
 
     kind: ClassVar[str] = "processor"
+    on_failure: FailurePolicy = "fail"
+    shadow: bool = False
 
     def __init__(self, processor: Processor) -> None:
         super().__init__(
@@ -199,6 +216,24 @@ class ProcessorStep(Step[PhaseContext, PhaseContext]):
             description=processor.description,
         )
         self.processor = processor
+        self.timeout = processor.timeout
+        self.on_failure = processor.on_failure
+        self.shadow = processor.shadow
+        self.blocking = processor.blocking
+        faults = self.faults()
+        if faults:
+            raise DefinitionError(faults, subject=type(processor).__name__)
+
+    def faults(self) -> list[str]:
+        """What is wrong with how it is to be run."""
+        found: list[str] = []
+        if self.on_failure not in get_args(FailurePolicy):
+            found.append(f"on_failure is one of {', '.join(get_args(FailurePolicy))}, not {self.on_failure!r}")
+        hooks = [HOOKS[phase] for phase in self.processor.phases]
+        waits = sorted(name for name in hooks if inspect.iscoroutinefunction(getattr(self.processor, name)))
+        if self.blocking and waits:
+            found.append(f"blocking=True is for hooks that are not async; {', '.join(waits)} is")
+        return found
 
     def acts_in(self, phase: Phase) -> bool:
         """Whether the processor has that phase's hook."""

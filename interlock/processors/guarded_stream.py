@@ -21,7 +21,7 @@ from interlock.processors.lanes.edited_lane import Edit, EditedLane, Gone, Repla
 from interlock.processors.lanes.json_lane import JSONLane
 from interlock.processors.lanes.lane import LaneKind
 from interlock.processors.lanes.matcher import Match
-from interlock.processors.stream_context import LaneKey, OutputStreamContext
+from interlock.processors.stream_context import LaneKey, OutputStreamContext, Piece
 
 __all__ = ["Acts", "GuardedStream"]
 
@@ -93,6 +93,25 @@ class GuardedStream:
                 return [*self._rest(ctx, list(self._lanes)), *calls, chunk]
             case _:
                 return chunk
+
+    def give_up(self, ctx: OutputStreamContext) -> list[Chunk]:
+        """What is held back, as it came; from here on the texts begin anew."""
+        given: list[Chunk] = []
+        for key, lane in self._lanes.items():
+            held, piece = lane.give_up()
+            if held:
+                given.append(_delta(key, held))
+                if ctx.pieces is not None:
+                    ctx.pieces.append((key, piece))
+        for call, written in self._written.items():
+            held = written.give_up()
+            if held:
+                given.append(ToolCallDelta(call, held))
+                if ctx.pieces is not None:
+                    ctx.pieces.append((("tool-arguments", call), Piece(0, len(held), held, True)))
+        self._lanes.clear()
+        self._written.clear()
+        return given
 
     def _takes(self, part: PartKind) -> bool:
         return self._scope.takes("assistant", part)

@@ -10,7 +10,7 @@ from interlock.processors.base import Processor
 from interlock.processors.hook_context import HookContext
 from interlock.verdict import CANCELED, CheckRecord, Phase, Tripwire, Verdict
 
-__all__ = ["Asked", "PointChecks", "joined", "why_stopped"]
+__all__ = ["GRAVITY", "Asked", "PointChecks", "joined", "why_stopped"]
 
 
 class Asked(Protocol):
@@ -95,7 +95,7 @@ def why_stopped(tripwire: Tripwire | None, error: BaseException | None) -> str:
     return "the run failed first" if isinstance(error, Exception) else "the run was canceled first"
 
 
-_GRAVITY: tuple[Verdict, ...] = (
+GRAVITY: tuple[Verdict, ...] = (
     "blocked",
     "not-checked",
     "shadow-blocked",
@@ -114,7 +114,7 @@ def joined(earlier: Sequence[CheckRecord], later: Sequence[CheckRecord]) -> list
     for record in earlier:
         other = left.pop((record.list, record.path), None)
         if other is not None:
-            graver, lighter = sorted((record, other), key=lambda one: _GRAVITY.index(one.verdict))
+            graver, lighter = sorted((record, other), key=lambda one: GRAVITY.index(one.verdict))
             record = replace(
                 graver,
                 kept=graver.kept and lighter.kept,

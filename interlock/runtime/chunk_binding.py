@@ -21,6 +21,7 @@ from interlock.runtime.chunk_stages.lane_guards import keeps_lanes, record
 from interlock.runtime.chunk_stages.loop import LoopStage
 from interlock.runtime.chunk_stages.merge import MergeStage
 from interlock.runtime.chunk_stages.parallel import ParallelStage
+from interlock.runtime.chunk_stages.policy import PolicyCall, TimedCall, threaded
 from interlock.runtime.chunk_stages.scope import Mark, NestedEnd, Round, Scope, ScopeStage
 from interlock.runtime.chunk_stages.tried import NestedStage, Tried
 from interlock.runtime.chunk_stages.values import Keyed
@@ -214,7 +215,15 @@ class Binding:
     def _hook(self, step: ProcessorStep, path: str, place: _Place) -> HookStage:
         context = self._path.context()
         stage = HookStage(step, context, self._execution, path, self._list, place.order, place.halts)
-        stage.call = self._tried(stage.call, path, step, place.retry)
+        policy = stage.policy
+        if policy.blocking:
+            stage.call = threaded(stage.call)
+        if policy.timeout is not None and _policy(step.retry or place.retry) is None:
+            stage.call = TimedCall(stage.call, policy.timeout, self._execution)
+        else:
+            stage.call = self._tried(stage.call, path, step, place.retry)
+        if not policy.plain:
+            stage.call = PolicyCall(stage.call, stage, policy, self._execution)
         if self._path.looks_at_data and not step.processor.process_data_parts:
             stage.call = stage.past_data(stage.call)
         self._path.note(stage)

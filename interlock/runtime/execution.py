@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from interlock.runtime.entry import Entry
     from interlock.runtime.journal.tape import Tape
     from interlock.runtime.strand import Operation
+    from interlock.runtime.timekeeper import Timekeeper
 
 __all__ = ["Execution"]
 
@@ -49,6 +50,7 @@ class Execution:
     __slots__ = (
         "_checks",
         "_steps_check",
+        "_timekeeper",
         "any_checks",
         "cuts",
         "entries",
@@ -89,6 +91,7 @@ class Execution:
             self.any_checks = self.any_checks or self._steps_check
         self.cuts = False
         self.joins = 0
+        self._timekeeper: Timekeeper | None = None
         self.waiting = False
         self.suspensions: Sequence[Suspension] = ()
         self.waiting_turns: Sequence[Turn] = ()
@@ -107,6 +110,15 @@ class Execution:
             return await awaitable
         finally:
             self.waiting = False
+
+    @property
+    def timekeeper(self) -> Timekeeper:
+        """Who keeps the time of hooks that have only so much; on asyncio."""
+        if self._timekeeper is None:
+            from interlock.runtime.timekeeper import Timekeeper
+
+            self._timekeeper = Timekeeper()
+        return self._timekeeper
 
     def is_waiting(self) -> bool:
         """Whether the task that runs the execution is itself waiting for a step or hook right now."""

@@ -19,10 +19,12 @@ from interlock.runtime.operations import (
     MergeOp,
     NestedOp,
     ParallelOp,
+    PolicyOp,
     SelectiveParallelOp,
     SleepOp,
     StepOp,
 )
+from interlock.runtime.policy import Policy
 from interlock.runtime.run_state import Block, Site
 from interlock.runtime.strand import Operation
 from interlock.schema import UNSET
@@ -147,7 +149,12 @@ def _attempted(step: Step[Any, Any], op: Operation, place: Place) -> Operation:
     retry = step.retry or place.retry
     if retry is not None and retry.attempts == 1:
         retry = None
-    return op if retry is None and step.timeout is None else AttemptsOp(op, retry, step.timeout)
+    tried = op if retry is None and step.timeout is None else AttemptsOp(op, retry, step.timeout)
+    if isinstance(step, ProcessorStep) and isinstance(op, HookOp):
+        policy = Policy(step)
+        if not policy.plain:
+            return PolicyOp(tried, op, policy)
+    return tried
 
 
 def _before(needs: Sequence[Sequence[int]]) -> list[int]:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Protocol, TypedDict, TypeVar, Unpack, cast, overload
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from typing import Any, Literal, Protocol, TypedDict, TypeVar, Unpack, cast, overload
 
 from interlock.errors import DefinitionError
 from interlock.ids import fault_in_id
+from interlock.nearest import did_you_mean
 from interlock.schema import UNSET, fault_in_schema
 from interlock.shown import shown
 from interlock.steps.annotations import annotated_schemas, first_line, kind_of_generator, name_of
 from interlock.steps.context import StepContext
 from interlock.steps.retry import RetryPolicy
 from interlock.steps.step import FunctionStep, Step, SupportsStep, supports_step
+from interlock.verdict import Phase
 
 __all__ = ["StepOptions", "create_step", "step"]
 
@@ -36,7 +38,13 @@ class StepOptions(TypedDict, total=False):
         retry: How often it is tried again after a failure; default: as its workflow says, else not at all.
         timeout: Seconds that one attempt may take; default: any number. A function that is not ``async`` cannot be
             interrupted: it is found to have taken too long once it has returned (``blocking=True`` can be left alone).
-        blocking: Run a function that is not ``async`` in a worker thread, so that others go on meanwhile.
+        blocking: Run a function or hooks that are not ``async`` in a worker thread, so that others go on meanwhile.
+        phases: The points of an agent's run at which a function step acts, in a workflow of processors; default: all.
+            At the others it is not there.
+        on_failure: Of a processor: what an exception, a time-out or a wrong return means. ``"fail"``: the run fails;
+            ``"block"``: a tripwire says that it could not decide; ``"skip"``: as if it had not run, and recorded as not
+            checked. Default: as the processor says.
+        shadow: Of a processor: its changes and aborts are recorded and have no effect.
         description: For people; default: the docstring's first line.
         metadata: For whoever draws or lists workflows.
     """
@@ -50,6 +58,9 @@ class StepOptions(TypedDict, total=False):
     retry: RetryPolicy | None
     timeout: float | None
     blocking: bool
+    phases: Collection[Phase | str] | None
+    on_failure: Literal["fail", "block", "skip"] | None
+    shadow: bool | None
     description: str | None
     metadata: Mapping[str, object] | None
 
@@ -151,7 +162,27 @@ def _with_options(made: Step[Any, Any], options: StepOptions) -> Step[Any, Any]:
     }
     if "id" in changes:
         changes["id"] = _checked_id(changes["id"])
-    return made.altered(**changes) if changes else made
+    if "phases" in changes:
+        changes["phases"] = _chosen(cast("Collection[Phase | str]", changes["phases"]))
+    if not changes:
+        return made
+    altered = made.altered(**changes)
+    faults = altered.faults()
+    if faults:
+        raise DefinitionError(faults, subject="step")
+    return altered
+
+
+def _chosen(phases: Collection[Phase | str]) -> frozenset[Phase]:
+    names = {str(phase): phase for phase in Phase}
+    if isinstance(phases, str) or not phases:
+        raise DefinitionError(f"phases: a set of phases is wanted, such as {{'input'}}, not {phases!r}", subject="step")
+    unknown = [str(one) for one in phases if str(one) not in names]
+    if unknown:
+        raise DefinitionError(
+            [f"phases: there is no phase {one!r}{did_you_mean(one, names)}" for one in unknown], subject="step"
+        )
+    return frozenset(names[str(one)] for one in phases)
 
 
 def _option_faults(made: Step[Any, Any], options: StepOptions) -> list[str]:
@@ -170,8 +201,17 @@ def _option_faults(made: Step[Any, Any], options: StepOptions) -> list[str]:
         faults.append(f"description: a text is wanted, not {shown(description)}")
     if metadata is not None and not isinstance(metadata, Mapping):
         faults.append(f"metadata: a dict is wanted, not {shown(metadata)}")
-    if options.get("blocking") and not (isinstance(made, FunctionStep) and not made.is_async):
+    hooks = made.kind == "processor"
+    if options.get("blocking") and not hooks and not (isinstance(made, FunctionStep) and not made.is_async):
         faults.append("blocking=True is for a function that is not async: others do not block, or run in no thread")
+    if not hooks:
+        faults += [
+            f"{name} is for a processor: a failure of a {made.kind} step fails the run"
+            for name in ("on_failure", "shadow")
+            if given.get(name) is not None
+        ]
+    if given.get("phases") is not None and not isinstance(made, FunctionStep):
+        faults.append(f"phases is for a function step: a {made.kind} acts at the points that it is made for")
     return faults
 
 

@@ -53,6 +53,7 @@ class Step(SupportsStep[I_contra, O_co]):
         state_schema: How it sees the run's state; ``UNSET``: as its workflow does.
         resume_schema: The type of what it is resumed with.
         suspend_schema: The type of what it shows when it waits.
+        phases: The points of an agent's run at which it acts, in a workflow of processors; None: all.
     """
 
     kind: ClassVar[str]
@@ -62,6 +63,7 @@ class Step(SupportsStep[I_contra, O_co]):
     state_schema: object = UNSET
     resume_schema: object = UNSET
     suspend_schema: object = UNSET
+    phases: frozenset[Phase] | None = None
 
     def __init__(
         self,
@@ -85,8 +87,11 @@ class Step(SupportsStep[I_contra, O_co]):
 
     def acts_in(self, phase: Phase) -> bool:
         """Whether it does anything at that point of an agent's run, when its workflow stands in an agent."""
-        del phase
-        return True
+        return self.phases is None or phase in self.phases
+
+    def faults(self) -> list[str]:
+        """What is wrong with it as it was altered, in sentences."""
+        return []
 
     def altered(self, **changes: object) -> Self:
         """A second step of the same make with other attributes (``id=…``)."""

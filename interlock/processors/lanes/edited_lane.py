@@ -74,6 +74,12 @@ class EditedLane:
         """How many characters are held back."""
         return len(self._text) if self._holds else 0
 
+    def give_up(self) -> tuple[str, Piece]:
+        """What is held back, as it came: nobody will decide it."""
+        at = max(self._at, self._skip)
+        held = self._text[at - self._at :] if self._holds else ""
+        return held, Piece(at, at + len(held), held, True)
+
     def push(self, text: str) -> Gone:
         """Take more of the text in."""
         self._text += text

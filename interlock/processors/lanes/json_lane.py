@@ -103,6 +103,11 @@ class JSONLane:
         waits = len(self._escape) + len(self._high) + len(self._number)
         return waits + (self._string.held if self._string is not None else 0)
 
+    def give_up(self) -> str:
+        """What is held back, as it came: nobody will decide it."""
+        string = "" if self._string is None else self._string.give_up()
+        return string + self._high + self._escape + self._number
+
     def push(self, text: str) -> str:
         """Take more in; gives what may go out."""
         at = 0
@@ -274,6 +279,10 @@ class _String:
     @property
     def held(self) -> int:
         return sum(map(len, self._spelled))
+
+    def give_up(self) -> str:
+        """What has not gone out, as it was spelled."""
+        return "".join(self._spelled) if self._holds else ""
 
     def add_plain(self, text: str) -> None:
         """Characters that are spelled as they are."""

@@ -8,12 +8,14 @@ from typing import Any
 from interlock.messages import Chunk, DataChunk
 from interlock.processors.base import Processor, ProcessorStep
 from interlock.processors.returns import chunks_returned
+from interlock.processors.seat import Seat
 from interlock.processors.stream_context import OutputStreamContext
-from interlock.runtime.checks import why_stopped
+from interlock.runtime.checks import GRAVITY, why_stopped
 from interlock.runtime.chunk_chain import Flow, Halt
 from interlock.runtime.chunk_stages.failures import failure_of
 from interlock.runtime.chunk_stages.values import Keyed, Value, no_context
 from interlock.runtime.execution import Execution
+from interlock.runtime.policy import Policy, shadow_seat
 from interlock.verdict import Phase, Verdict
 
 __all__ = ["ChunkOnly", "HookStage"]
@@ -49,6 +51,7 @@ class HookStage:
         "order",
         "path",
         "phase",
+        "policy",
         "processor",
         "reason",
         "target",
@@ -73,7 +76,9 @@ class HookStage:
         self.order = order
         self._execution = execution
         self._halts = halts
-        self._seat = execution.seat(step.processor)
+        self.policy = Policy(step)
+        shadow = self.policy.shadow
+        self._seat = shadow_seat(execution, step.processor) if shadow else execution.seat(step.processor)
         self.call: Callable[[Any], object] = step.processor.process_output_stream
         self.target = context.seated(self._seat)
         self.forget()
@@ -82,6 +87,37 @@ class HookStage:
         self.left_behind = False
         self.changes = 0
         self.extra_runs = 0
+
+    @property
+    def seat(self) -> Seat:
+        """The processor's place in the run."""
+        return self._seat
+
+    def grave(self, verdict: Verdict, reason: str | None = None) -> None:
+        """Note what it has decided of a chunk, unless it has decided something graver of another."""
+        if GRAVITY.index(verdict) < GRAVITY.index(self.verdict):
+            self.verdict, self.reason = verdict, reason
+
+    def shadow_blocked(self) -> bool:
+        """Note what it would have stopped the run for, where it only shadows; False: for nothing."""
+        latch = self._seat.run.latch
+        tripwire = latch.tripwire
+        if tripwire is None:
+            return False
+        self.grave("shadow-blocked", f"would have blocked: {tripwire.reason}")
+        latch.renew()
+        self._seat.renew()
+        return True
+
+    def shadow_changed(self) -> None:
+        """Note that it would have changed a chunk."""
+        self.grave("shadow-changed")
+
+    def passed_over(self, error: BaseException) -> None:
+        """Note that it is passed over for a chunk, because of its failure."""
+        cause = error.__cause__ if error.__cause__ is not None else error
+        why = str(cause) if isinstance(cause, TimeoutError) else type(cause).__name__
+        self.grave("not-checked", f"failed: {why}")
 
     def renew(self) -> None:
         """A new step begins, or the same one again."""

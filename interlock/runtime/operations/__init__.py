@@ -10,6 +10,7 @@ from interlock.runtime.operations.loop_op import LoopOp
 from interlock.runtime.operations.merge_op import MergeOp
 from interlock.runtime.operations.nested_op import NestedOp
 from interlock.runtime.operations.parallel_op import ParallelOp, SelectiveParallelOp
+from interlock.runtime.operations.policy_op import PolicyOp
 from interlock.runtime.operations.sleep_op import SleepOp
 from interlock.runtime.operations.step_op import BlockingStepOp, MapOp, StepOp
 
@@ -26,6 +27,7 @@ __all__ = [
     "MergeOp",
     "NestedOp",
     "ParallelOp",
+    "PolicyOp",
     "SelectiveParallelOp",
     "SleepOp",
     "StepOp",

@@ -9,9 +9,10 @@ from interlock.errors import RunError
 from interlock.processors.base import HOOKS, ProcessorStep
 from interlock.processors.hook_context import HookContext
 from interlock.processors.returns import apply_return
+from interlock.runtime.policy import Policy, shadow_seat
 from interlock.runtime.strand import Operation, Strand
 from interlock.steps import Step
-from interlock.verdict import Phase, Verdict
+from interlock.verdict import AbortSignal, Phase, Verdict
 
 __all__ = ["HookOp"]
 
@@ -19,7 +20,7 @@ __all__ = ["HookOp"]
 class HookOp(Operation):
     """A processor's hook at one phase. It works on a fork; what it leaves there is what goes on."""
 
-    __slots__ = ("_step", "hook", "list", "order", "phase", "processor")
+    __slots__ = ("_policy", "_step", "hook", "list", "order", "phase", "processor")
     kind: str = "processor"
     waits_in_hook: ClassVar[bool] = True
     is_step: ClassVar[bool] = True
@@ -34,6 +35,7 @@ class HookOp(Operation):
     ) -> None:
         super().__init__(step.id, path)
         self._step = step
+        self._policy = Policy(step)
         self.processor = step.processor
         self.phase = phase
         self.list = list
@@ -58,7 +60,14 @@ class HookOp(Operation):
 
     def call(self, strand: Strand, flowing: HookContext) -> object:
         """One attempt, on a fork of its own."""
-        seated = strand.note = flowing.seated(strand.execution.seat(self.processor))
+        policy = self._policy
+        execution = strand.execution
+        seat = shadow_seat(execution, self.processor) if policy.shadow else execution.seat(self.processor)
+        seated = strand.note = flowing.seated(seat)
+        if policy.blocking:
+            from anyio import to_thread
+
+            return to_thread.run_sync(self.hook, seated, abandon_on_cancel=True)
         return self.hook(seated)
 
     def end(self, strand: Strand, result: Any) -> None:
@@ -69,15 +78,53 @@ class HookOp(Operation):
         seat = seated._seat
         changed = seated.changed_from(strand.value)
         quiet: Verdict = "passed" if seat.not_checked is None else "not-checked"
-        entry.verdict = "warned" if seat.warnings else "changed" if changed else quiet
+        done: Verdict = "shadow-changed" if self._policy.shadow else "changed"
+        entry.verdict = "warned" if seat.warnings else done if changed else quiet
         strand.execution.checks.note(
             self,
             entry.verdict,
             duration=entry.duration,
             reason="; ".join(w.message for w in seat.warnings) or seat.not_checked,
+            looked_at=frozenset(seat.looked_at),
         )
-        strand.run.outputs[self._step] = seated
-        strand.value = seated
+        if not self._policy.shadow:
+            strand.value = seated
+        strand.run.outputs[self._step] = strand.value
+
+    def own_verdict(self, strand: Strand) -> None:
+        """See whether a hook that only shadows has recorded a verdict, however it then ended.
+
+        Raises:
+            AbortSignal: It has.
+        """
+        if self._policy.shadow:
+            seated: HookContext = strand.note
+            tripwire = seated._seat.run.latch.tripwire
+            if tripwire is not None:
+                raise AbortSignal(tripwire)
+
+    def note_shadow_block(self, strand: Strand) -> bool:
+        """Note what a hook that only shadows would have stopped the run for; False: for nothing."""
+        seated: HookContext | None = strand.note
+        tripwire = None if seated is None else seated._seat.run.latch.tripwire
+        if seated is None or tripwire is None or not self._policy.shadow:
+            return False
+        strand.entry.verdict = "shadow-blocked"
+        strand.execution.checks.note(
+            self,
+            "shadow-blocked",
+            reason=f"would have blocked: {tripwire.reason}",
+            metadata=tripwire.metadata,
+            looked_at=frozenset(seated._seat.looked_at),
+        )
+        return True
+
+    def note_not_checked(self, strand: Strand, error: BaseException) -> None:
+        """Note that the hook is passed over because of its failure."""
+        strand.entry.verdict = "not-checked"
+        cause = error.__cause__ if error.__cause__ is not None else error
+        why = str(cause) if isinstance(cause, TimeoutError) else type(cause).__name__
+        strand.execution.checks.note(self, "not-checked", reason=f"failed: {why}")
 
     def replay(self, strand: Strand, output: Any) -> None:
         entry = strand.entry

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from interlock.runtime.operations.attempts import AttemptsOp
 from interlock.runtime.operations.hook_op import HookOp
+from interlock.runtime.operations.policy_op import PolicyOp
 from interlock.runtime.strand import Operation
 
 __all__ = ["hooks_in"]
@@ -14,7 +15,9 @@ __all__ = ["hooks_in"]
 def hooks_in(ops: Sequence[Operation]) -> Iterator[HookOp]:
     """Every processor's hook of a chain, nested ones included, in list order."""
     for op in ops:
-        hook = op.inner if isinstance(op, AttemptsOp) else op
+        hook = op
+        while isinstance(hook, AttemptsOp | PolicyOp):
+            hook = hook.inner
         if isinstance(hook, HookOp):
             yield hook
         else:

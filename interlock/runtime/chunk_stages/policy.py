@@ -1,0 +1,207 @@
+"""How a processor's stream hook is run: its time-out, its thread, what its failure means, and shadowing."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Generator, Sequence
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, cast
+
+import anyio
+
+from interlock.messages import Chunk
+from interlock.processors.returns import chunks_returned
+from interlock.processors.stream_context import OutputStreamContext
+from interlock.runtime.chunk_stages.failures import failure_of
+from interlock.runtime.execution import Execution
+from interlock.runtime.join import on_asyncio
+from interlock.runtime.policy import Policy, could_not_decide
+from interlock.runtime.strand import close, is_awaitable
+from interlock.verdict import Phase
+
+if TYPE_CHECKING:
+    from interlock.runtime.chunk_stages.hook import HookStage
+
+__all__ = ["PolicyCall", "TimedCall", "threaded"]
+
+Call = Callable[[Any], object]
+
+
+def threaded(call: Call) -> Call:
+    """A hook in a worker thread, left alone where it is cancelled."""
+
+    def called(target: object) -> object:
+        from anyio import to_thread
+
+        return to_thread.run_sync(call, target, abandon_on_cancel=True)
+
+    return called
+
+
+class TimedCall:
+    """A hook that may take so long, from when it first waits.
+
+    Args:
+        call: The hook.
+        seconds: How long.
+        execution: The run's.
+    """
+
+    __slots__ = ("_call", "_execution", "_seconds")
+
+    def __init__(self, call: Call, seconds: float, execution: Execution) -> None:
+        self._call = call
+        self._seconds = seconds
+        self._execution = execution
+
+    def __call__(self, target: object) -> object:
+        began = perf_counter()
+        out = self._call(target)
+        if is_awaitable(out):
+            return self._timed(cast("Awaitable[object]", out))
+        if perf_counter() - began > self._seconds:
+            raise self._late()
+        return out
+
+    def _timed(self, awaitable: Awaitable[object]) -> object:
+        if not on_asyncio():
+            return _Limited(awaitable, self._seconds, self._late)
+        from interlock.runtime.timekeeper import Timed
+
+        return Timed(awaitable, self._seconds, self._execution.timekeeper)
+
+    def _late(self) -> TimeoutError:
+        return TimeoutError(f"it took longer than {self._seconds:g} s")
+
+
+class _Limited:
+    """The same within a cancel scope, on loops that are not asyncio's."""
+
+    __slots__ = ("_awaitable", "_late", "_seconds")
+
+    def __init__(self, awaitable: Awaitable[object], seconds: float, late: Callable[[], TimeoutError]) -> None:
+        self._awaitable = awaitable
+        self._seconds = seconds
+        self._late = late
+
+    def __await__(self) -> Generator[Any, Any, object]:
+        return self._limited().__await__()
+
+    async def _limited(self) -> object:
+        out: object = None
+        began = anyio.current_time()
+        with anyio.CancelScope(deadline=began + self._seconds) as scope:
+            out = await self._awaitable
+        if scope.cancelled_caught or anyio.current_time() - began > self._seconds:
+            raise self._late()
+        return out
+
+    def close(self) -> None:
+        """Drop it."""
+        close(self._awaitable)
+
+
+class PolicyCall:
+    """A hook whose failure does not fail the run, or which only shadows.
+
+    Args:
+        call: The hook, within its time-out.
+        stage: Its stage, for records.
+        policy: How it is run.
+        execution: The run's.
+    """
+
+    __slots__ = ("_call", "_execution", "_policy", "_stage")
+
+    def __init__(self, call: Call, stage: HookStage, policy: Policy, execution: Execution) -> None:
+        self._call = call
+        self._stage = stage
+        self._policy = policy
+        self._execution = execution
+
+    def __call__(self, target: OutputStreamContext) -> object:
+        told = 0 if target.pieces is None else len(target.pieces)
+        try:
+            out = self._call(target)
+        except BaseException as error:
+            return self._decided(target, error, told)
+        if is_awaitable(out):
+            return _Watched(self, target, cast("Awaitable[object]", out), told)
+        return self._looked(target, out, told)
+
+    async def waited(self, target: OutputStreamContext, awaitable: Awaitable[object], told: int) -> object:
+        """The same for a hook that waits."""
+        try:
+            out = await awaitable
+        except BaseException as error:
+            return self._decided(target, error, told)
+        return self._looked(target, out, told)
+
+    def _looked(self, target: OutputStreamContext, out: object, told: int) -> object:
+        """Look at what the hook returned."""
+        chunk = target.chunk
+        try:
+            flow = (chunk,) if out is chunk else chunks_returned(target, out)
+        except Exception as error:
+            return self._decided(target, error, told)
+        if not self._policy.shadow:
+            return out
+        if not self._stage.shadow_blocked():
+            edited = target.edited
+            if edited or (edited is None and flow != (chunk,)):
+                self._stage.shadow_changed()
+        return self._untouched(target, told)
+
+    def _decided(self, target: OutputStreamContext, error: BaseException, told: int) -> object:
+        """Pass the hook over, or stop the run, as the policy says.
+
+        Raises:
+            BaseException: The error itself: it is no failure of the hook, or fails the run.
+        """
+        policy, stage = self._policy, self._stage
+        if policy.shadow and stage.shadow_blocked():
+            return self._untouched(target, told)
+        latch = self._execution.latch
+        failure = failure_of(latch, stage.path, error)
+        if not isinstance(failure, Exception) or latch.tripwire is not None:
+            raise error
+        if policy.shadow or policy.on_failure == "skip":
+            stage.passed_over(failure)
+            return self._untouched(target, told) if policy.shadow else self._given_up(target)
+        if policy.on_failure == "block":
+            raise could_not_decide(stage.seat, Phase.OUTPUT_STREAM, failure) from error
+        raise error
+
+    def _untouched(self, target: OutputStreamContext, told: int) -> Chunk:
+        """What came in; nothing that a shadow has told or kept of it counts for others."""
+        if target.pieces is not None:
+            del target.pieces[told:]
+        target.edited = None
+        return target.chunk
+
+    def _given_up(self, target: OutputStreamContext) -> Chunk | Sequence[Chunk]:
+        """What came in, behind what the hook has held back."""
+        held = target.held
+        target.edited = False
+        give_up: Callable[[OutputStreamContext], list[Chunk]] | None = getattr(held, "give_up", None)
+        if give_up is None:
+            return target.chunk
+        return [*give_up(target), target.chunk]
+
+
+class _Watched:
+    """A hook that waits."""
+
+    __slots__ = ("_awaitable", "_call", "_target", "_told")
+
+    def __init__(self, call: PolicyCall, target: OutputStreamContext, awaitable: Awaitable[object], told: int) -> None:
+        self._call = call
+        self._target = target
+        self._awaitable = awaitable
+        self._told = told
+
+    def __await__(self) -> Generator[Any, Any, object]:
+        return self._call.waited(self._target, self._awaitable, self._told).__await__()
+
+    def close(self) -> None:
+        """Drop it."""
+        close(self._awaitable)
