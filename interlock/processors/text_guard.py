@@ -230,6 +230,8 @@ class TextGuard(Processor, abstract=True):
 
     def act(self, ctx: Any, edits: Sequence[Edit], *, can_change: bool = True) -> None:
         """Warn or stop the run; where it returns, edits are made."""
+        if self._strategy == "block" and isinstance(ctx, OutputStreamContext):
+            edits = edits[:1]  # how many more had come by then depends on how the text was cut
         if self._on_detection is not None:
             for match, _, _ in edits:
                 finding = Finding(match.kind, match.start, match.end, match.score, match.explanation)

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import TypeVar, cast
+from typing import Final, TypeVar, cast
 
 from interlock.errors import DefinitionError
 
-__all__ = ["checked"]
+__all__ = ["OFFLINE", "WITH_A_MODEL", "checked"]
+
+OFFLINE: Final = 0.5
+"""Seconds that a guard without a model may take."""
+
+WITH_A_MODEL: Final = 30.0
+"""Seconds that a guard may take which asks a model."""
 
 K = TypeVar("K", bound=str)
 

@@ -13,7 +13,7 @@ from interlock.processors.detection.judged_stream import JudgedStream
 from interlock.processors.detection.model_judge import ModelJudge
 from interlock.processors.detection.moderation.categories import CATEGORIES, DESCRIPTIONS
 from interlock.processors.detection.moderation.rules import PASSAGE, ModerationRules
-from interlock.processors.detection.options import checked
+from interlock.processors.detection.options import OFFLINE, WITH_A_MODEL, checked
 from interlock.processors.detection.scope import EVERYTHING, Scope
 from interlock.processors.detection.text_judge import OnDetection, TextJudge
 from interlock.processors.detection.windows import WindowedRules
@@ -57,6 +57,9 @@ class ModerationProcessor(Processor):
     """
 
     id = "moderation"
+    keeps_lanes = True
+    on_failure = "block"
+    timeout = OFFLINE
 
     def __init__(
         self,
@@ -83,6 +86,8 @@ class ModerationProcessor(Processor):
             named="category",
             any_name=model is not None,
         )
+        if model is not None:
+            self.timeout = WITH_A_MODEL
         self._window = window
         self._rules = WindowedRules(ModerationRules(chosen), window, reach=PASSAGE)
         self._judge = TextJudge(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Final, Literal, get_args
 
 from interlock.errors import DefinitionError
-from interlock.processors.detection.options import checked
+from interlock.processors.detection.options import OFFLINE, checked
 from interlock.processors.detection.pii.masking import Masking, PIIMethod
 from interlock.processors.detection.pii.recogniser import KINDS, PIIKind
 from interlock.processors.detection.pii.rules import recognisers
@@ -57,6 +57,8 @@ class PIIDetector(TextGuard):
 
     id = "pii-detector"
     noun = "personal data"
+    on_failure = "block"
+    timeout = OFFLINE
 
     def __init__(
         self,

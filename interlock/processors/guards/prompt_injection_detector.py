@@ -10,7 +10,7 @@ from interlock.processors.changes import ToolResultChanges
 from interlock.processors.contexts import InputContext, ToolResultContext
 from interlock.processors.detection.injection.kinds import INJECTION_KINDS, InjectionKind
 from interlock.processors.detection.injection.rules import InjectionRules
-from interlock.processors.detection.options import checked
+from interlock.processors.detection.options import OFFLINE, checked
 from interlock.processors.detection.scope import EVERYTHING, Scope
 from interlock.processors.detection.text_judge import OnDetection, TextJudge
 from interlock.verdict import Violation
@@ -48,6 +48,8 @@ class PromptInjectionDetector(Processor):
     """
 
     id = "prompt-injection-detector"
+    on_failure = "block"
+    timeout = OFFLINE
 
     def __init__(
         self,

@@ -129,7 +129,9 @@ async def test_an_attack_in_a_tool_result_stops_the_run(arrange: Callable[[Proce
 
 
 @pytest.mark.parametrize("arrange", LISTS)
-async def test_the_answer_is_redacted_or_stopped_before_anybody_reads_it(arrange: Callable[[Processor], Sequence[Any]]) -> None:
+async def test_the_answer_is_redacted_or_stopped_before_anybody_reads_it(
+    arrange: Callable[[Processor], Sequence[Any]],
+) -> None:
     redacted, _ = await _run(arrange(PIIDetector()), "who?", SECRET, output=True)
     assert redacted.text == "I am a*n@*******.com"
     stopped, _ = await _run(arrange(ModerationProcessor()), "who?", ABUSE, output=True)
