@@ -5,7 +5,8 @@ A run with a tool: ``input`` → step 0: ``input_step``, ``llm_request``, the mo
 ``output_result``. A model call that fails comes to ``api_error``.
 
 One class serves as the hook's argument and as the value that flows through a workflow of processors. Every hook may
-also call ``ctx.abort(…)``, ``ctx.warn(…)`` and ``ctx.not_checked(…)``, and may edit ``ctx.messages`` in place. These,
+also call ``ctx.abort(…)``, ``ctx.warn(…)``, ``ctx.not_checked(…)``, ``ctx.write(…)`` (to the client) and
+``ctx.send_signal(…)`` (to the model), and may edit ``ctx.messages`` in place. These,
 and ``run_id``, ``processor_id``, ``state``, ``request_context`` and ``message_list``, are the same everywhere:
 hook_context.py.
 

@@ -7,6 +7,7 @@ from typing import Final, Protocol
 
 from interlock.messages import (
     Chunk,
+    ChunkBase,
     ReasoningDelta,
     ReasoningEnd,
     StepFinish,
@@ -15,6 +16,7 @@ from interlock.messages import (
     ToolCall,
     ToolCallDelta,
     ToolError,
+    ToolOutput,
 )
 from interlock.processors.detection.scope import PartKind, Scope
 from interlock.processors.lanes.edited_lane import Edit, EditedLane, Gone, Replace
@@ -88,6 +90,10 @@ class GuardedStream:
                 ctx.looked_at("tool", "tool-result")
                 made = self._guard.whole(ctx, error, "tool-result")
                 return chunk if made is error else chunk.replace(error=made)
+            case ToolOutput(output=value) if self._takes("tool-result") and not isinstance(value, ChunkBase):
+                ctx.looked_at("tool", "tool-result")
+                made = self._guard.whole(ctx, value, "tool-result")
+                return chunk if made is value else chunk.replace(output=made)
             case StepFinish():
                 calls = [rest for call in list(self._written) for rest in self._rest_written(ctx, call)]
                 return [*self._rest(ctx, list(self._lanes)), *calls, chunk]

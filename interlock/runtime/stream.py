@@ -36,6 +36,7 @@ class AgentStream:
         self._watchdog: Watchdog | None = None
         self._canceled = False
         self._ended = False
+        self._left: list[Chunk] = []
         self._reader_left: anyio.Event | None = None
 
     async def __aenter__(self) -> Self:
@@ -87,6 +88,8 @@ class AgentStream:
     async def _next(self) -> Chunk:
         run = self._opened()
         chunks = self._chunks
+        if self._left:
+            return self._left.pop(0)
         if self._ended or chunks is None:
             raise StopAsyncIteration
         if self._canceled:
@@ -119,9 +122,12 @@ class AgentStream:
             tripwire = run.facts.latch.tripwire
             if tripwire is not None:
                 from interlock.runtime.loop import tripwire_chunk
+                from interlock.runtime.written import unread
 
                 await self._stopped(run, "tripwire")
-                return tripwire_chunk(tripwire, run.facts.run_id)
+                written = [chunk for chunk in unread(run) if not run.holds(chunk)]
+                first, *self._left = [*written, tripwire_chunk(tripwire, run.facts.run_id)]
+                return first
         await self._stopped(run, "canceled")
         raise StopAsyncIteration
 

@@ -181,7 +181,8 @@ async def passed(run: AgentRun, chunk: Chunk, into: Assembly | None = None) -> t
         chunk: What came.
         into: The answer that it belongs to; what goes on becomes a part of it.
     """
-    flow = await looked_at(run, chunk)
+    run.look_at_latch()
+    flow = (chunk,) if run.points.chunk_path is None else await looked_at(run, chunk)
     before = await written(run, into) if run.facts.outbox else ()
     for one in flow:
         if into is not None:

@@ -11,7 +11,13 @@ from anyio import to_thread
 from interlock import Agent, Phase, Processor, create_workflow, tool
 from interlock.errors import RunError, StepFailed
 from interlock.messages import Chunk, DataChunk, DataPart, Message, ToolOutput
-from interlock.processors import InputContext, OutputResultContext, OutputStreamContext, ProcessorStepSchema
+from interlock.processors import (
+    InputContext,
+    OutputResultContext,
+    OutputStreamContext,
+    PIIDetector,
+    ProcessorStepSchema,
+)
 from interlock.processors.hook_context import HookContext
 from interlock.testing import ScriptedModel
 from interlock.tools import ToolContext
@@ -140,6 +146,22 @@ async def test_what_was_written_before_an_abort_goes_out_before_the_tripwire() -
     chunks, messages = await read(agent)
     assert told(chunks) == ["start", "a card", "tripwire"]
     assert stored(messages) == []
+
+
+async def test_what_was_written_by_a_hook_that_goes_on_after_its_abort_goes_out_too() -> None:
+    class GoesOn(Processor):
+        id = "goes-on"
+
+        async def process_input(self, ctx: InputContext) -> None:
+            ctx.write("why", "a card")
+            try:
+                ctx.abort("no")
+            except BaseException:
+                await anyio.sleep_forever()
+
+    with anyio.fail_after(10):
+        chunks, _ = await read(Agent(model="embedded/echo", input_processors=[GoesOn()]))
+    assert told(chunks) == ["start", "a card", "tripwire"]
 
 
 @pytest.mark.parametrize("release", ["step", "run"])
@@ -286,6 +308,19 @@ async def test_what_a_tool_streams_passes_the_guards() -> None:
     model = ScriptedModel([ScriptedModel.tool_call("work", {}), "ok"])
     chunks, _ = await read(Agent(model=model, tools=[work], output_processors=[Drops()]))
     assert "tool-output" not in told(chunks)
+
+
+async def test_shipped_guards_look_at_the_values_that_a_tool_streams() -> None:
+    @tool
+    async def work(ctx: ToolContext) -> str:
+        """Work."""
+        ctx.stream({"to": ["ann@example.com"], "n": 1})
+        ctx.stream("nothing here")
+        return "done"
+
+    model = ScriptedModel([ScriptedModel.tool_call("work", {}), "ok"])
+    chunks, _ = await read(Agent(model=model, tools=[work], output_processors=[PIIDetector(method="placeholder")]))
+    assert [c.output for c in chunks if isinstance(c, ToolOutput)] == [{"to": ["[EMAIL]"], "n": 1}, "nothing here"]
 
 
 async def test_two_tools_write_at_once_and_each_before_its_result() -> None:
