@@ -15,6 +15,8 @@ __all__ = ["PartialObject", "whole_object"]
 ALWAYS_READ: Final = 4096
 """Characters up to which a text is read again with every delta; a longer one when it has grown by a 64th."""
 
+_OF_NUMBERS: Final = "0123456789+-.eE"
+
 
 def whole_object(run: AgentRun) -> ObjectChunk | None:
     """The object that the answer of a run has come to, as its guards left it; None where none was asked for.
@@ -60,7 +62,8 @@ class PartialObject:
             return None
         self._read_at = self._size
         try:
-            value: JSONValue = from_json(self._written.getvalue(), allow_partial=True)
+            whole_so_far = self._written.getvalue().rstrip(_OF_NUMBERS)  # digits at the end may not be all
+            value: JSONValue = from_json(whole_so_far, allow_partial=True)
         except ValueError:  # no JSON, which the whole will tell
             return None
         if value is None or same_json(value, self._last):
