@@ -39,6 +39,7 @@ def spend_retry(run: AgentRun) -> Tripwire | None:
         return None
     run.facts.retry_count += 1
     run.facts.latch.renew()
+    run.points.renew_paths()
     return tripwire
 
 

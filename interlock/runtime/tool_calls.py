@@ -226,7 +226,6 @@ async def looked_at_result(run: AgentRun, chunk: ToolResult, step_number: int) -
         if tripwire is None:
             raise
         run.more_steps += 1
-        run.points.renew_paths()
         return ToolError(chunk.tool_call_id, chunk.tool_name, chunk.args, tripwire.reason, chunk.provider_executed)
     return chunk if context.result is chunk.result else chunk.replace(result=context.result)
 

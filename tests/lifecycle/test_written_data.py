@@ -137,6 +137,20 @@ async def test_data_of_a_rejected_answer_is_not_stored_and_what_came_before_is()
     assert stored(messages) == ["input", 2]
 
 
+@pytest.mark.parametrize("phase", [Phase.OUTPUT_STEP, Phase.OUTPUT_RESULT])
+async def test_a_guard_may_stop_the_run_for_what_was_written_with_a_rejected_answer(phase: Phase) -> None:
+    def act(ctx: HookContext) -> None:
+        ctx.write("why", "a card")
+        ctx.abort("again", retry=True)
+
+    output = [Everywhere("writes", {phase: act}), Looks(stops=True)]
+    model = ScriptedModel(["no", "yes"])
+    chunks, _ = await read(Agent(model=model, output_processors=output, max_processor_retries=1))
+    assert told(chunks)[-1] == "tripwire"
+    assert "a card" not in told(chunks)
+    assert model.calls == 1
+
+
 async def test_what_was_written_before_an_abort_goes_out_before_the_tripwire() -> None:
     def act(ctx: HookContext) -> None:
         ctx.write("why", "a card")
