@@ -32,7 +32,9 @@ class Plain(Processor):
 
 
 class Immediate(Processor):
-    """The same, as a coroutine that never waits."""
+    """The same, as a coroutine that never waits; it has a time-out."""
+
+    timeout = 30.0
 
     async def process_output_stream(self, ctx: OutputStreamContext) -> Chunk:
         return ctx.chunk
@@ -40,6 +42,8 @@ class Immediate(Processor):
 
 class Waiting(Processor):
     """The same, as a coroutine that waits for one turn of the loop, as a guard that asks a server does."""
+
+    timeout = 30.0
 
     async def process_output_stream(self, ctx: OutputStreamContext) -> Chunk:
         await asyncio.sleep(0)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Generator, Sequence
+from asyncio import CancelledError
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Sequence
+from inspect import iscoroutinefunction
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, cast
 
@@ -14,14 +16,15 @@ from interlock.processors.stream_context import OutputStreamContext
 from interlock.runtime.chunk_stages.failures import failure_of
 from interlock.runtime.execution import Execution
 from interlock.runtime.join import on_asyncio
-from interlock.runtime.policy import Policy, could_not_decide
+from interlock.runtime.policy import Policy, could_not_decide, late
+from interlock.runtime.primed import Primed
 from interlock.runtime.strand import close, is_awaitable
 from interlock.verdict import Phase
 
 if TYPE_CHECKING:
     from interlock.runtime.chunk_stages.hook import HookStage
 
-__all__ = ["PolicyCall", "TimedCall", "threaded"]
+__all__ = ["PolicyCall", "threaded", "timed"]
 
 Call = Callable[[Any], object]
 
@@ -37,7 +40,7 @@ def threaded(call: Call) -> Call:
     return called
 
 
-class TimedCall:
+def timed(call: Call, seconds: float, execution: Execution) -> Call:
     """A hook that may take so long, from when it first waits.
 
     Args:
@@ -45,7 +48,79 @@ class TimedCall:
         seconds: How long.
         execution: The run's.
     """
+    return (
+        _timed_coroutine(call, seconds, execution)
+        if iscoroutinefunction(call)
+        else _TimedCall(call, seconds, execution)
+    )
 
+
+def _timed_coroutine(call: Call, seconds: float, execution: Execution) -> Call:
+    """The same for a coroutine function: where it never waits, no timer is touched.
+
+    Its first part is run by hand, to see whether it waits. It is one generator, since this is done for each chunk.
+    """
+    begin: Callable[[float], Any] | None = None
+    end: Callable[[Any], bool]
+
+    def run(target: object) -> Generator[Any, Any, object]:
+        nonlocal begin, end
+        coroutine = cast("Coroutine[Any, Any, object]", call(target))
+        try:
+            yielded: object = coroutine.send(None)
+        except StopIteration as done:
+            result: object = done.value
+            return result
+        if begin is None:  # looked up once: it takes as long as the rest
+            if not on_asyncio():
+                return (yield from _limited(Primed(coroutine, yielded), seconds).__await__())
+            begin, end = execution.timekeeper.begin, execution.timekeeper.end
+        task = begin(seconds)
+        send = coroutine.send
+        try:
+            while True:
+                try:
+                    sent = yield yielded
+                except GeneratorExit:
+                    coroutine.close()
+                    raise
+                except BaseException as error:
+                    yielded = coroutine.throw(error)
+                else:
+                    yielded = send(sent)
+        except StopIteration as done:
+            result = done.value
+        except CancelledError:
+            if end(task):
+                raise late(seconds) from None
+            raise
+        except BaseException:
+            end(task)
+            raise
+        if end(task):  # it was told that its time was up, and has swallowed that
+            raise late(seconds)
+        return result
+
+    return lambda target: _Run(run, target)
+
+
+class _Run:
+    """Something that begins when it is awaited."""
+
+    __slots__ = ("_run", "_target")
+
+    def __init__(self, run: Callable[[object], Generator[Any, Any, object]], target: object) -> None:
+        self._run = run
+        self._target = target
+
+    def __await__(self) -> Generator[Any, Any, object]:
+        return self._run(self._target)
+
+    def close(self) -> None:
+        """Drop it: nothing has begun."""
+
+
+class _TimedCall:
     __slots__ = ("_call", "_execution", "_seconds")
 
     def __init__(self, call: Call, seconds: float, execution: Execution) -> None:
@@ -57,43 +132,34 @@ class TimedCall:
         began = perf_counter()
         out = self._call(target)
         if is_awaitable(out):
-            return self._timed(cast("Awaitable[object]", out))
+            return _Limited(cast("Awaitable[object]", out), self._seconds)
         if perf_counter() - began > self._seconds:
-            raise self._late()
+            raise late(self._seconds)
         return out
 
-    def _timed(self, awaitable: Awaitable[object]) -> object:
-        if not on_asyncio():
-            return _Limited(awaitable, self._seconds, self._late)
-        from interlock.runtime.timekeeper import Timed
 
-        return Timed(awaitable, self._seconds, self._execution.timekeeper)
-
-    def _late(self) -> TimeoutError:
-        return TimeoutError(f"it took longer than {self._seconds:g} s")
+async def _limited(awaitable: Awaitable[object], seconds: float) -> object:
+    """Await something within a cancel scope."""
+    out: object = None
+    began = anyio.current_time()
+    with anyio.CancelScope(deadline=began + seconds) as scope:
+        out = await awaitable
+    if scope.cancelled_caught or anyio.current_time() - began > seconds:
+        raise late(seconds)
+    return out
 
 
 class _Limited:
-    """The same within a cancel scope, on loops that are not asyncio's."""
+    """Something to await that may take so long."""
 
-    __slots__ = ("_awaitable", "_late", "_seconds")
+    __slots__ = ("_awaitable", "_seconds")
 
-    def __init__(self, awaitable: Awaitable[object], seconds: float, late: Callable[[], TimeoutError]) -> None:
+    def __init__(self, awaitable: Awaitable[object], seconds: float) -> None:
         self._awaitable = awaitable
         self._seconds = seconds
-        self._late = late
 
     def __await__(self) -> Generator[Any, Any, object]:
-        return self._limited().__await__()
-
-    async def _limited(self) -> object:
-        out: object = None
-        began = anyio.current_time()
-        with anyio.CancelScope(deadline=began + self._seconds) as scope:
-            out = await self._awaitable
-        if scope.cancelled_caught or anyio.current_time() - began > self._seconds:
-            raise self._late()
-        return out
+        return _limited(self._awaitable, self._seconds).__await__()
 
     def close(self) -> None:
         """Drop it."""
