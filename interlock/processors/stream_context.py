@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from io import StringIO
 from typing import Any, ClassVar, NamedTuple, Self, cast
 
@@ -55,6 +55,7 @@ class StreamSoFar:
         step_number: The step of the loop.
         keep_parts: Whether all chunks are kept.
         inside: Of an agent that a tool has asked, the calls around it.
+        parts, text: What has come in already.
 
     Attributes:
         parts: The last 256 chunks, or all.
@@ -64,12 +65,21 @@ class StreamSoFar:
 
     __slots__ = ("_joined", "_written", "inside", "parts", "step_number")
 
-    def __init__(self, step_number: int = 0, *, keep_parts: bool = False, inside: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self,
+        step_number: int = 0,
+        *,
+        keep_parts: bool = False,
+        inside: tuple[str, ...] = (),
+        parts: Iterable[Chunk] = (),
+        text: str = "",
+    ) -> None:
         self.inside = inside
-        self.parts: deque[Chunk] = deque(maxlen=None if keep_parts else KEPT_PARTS)
+        self.parts: deque[Chunk] = deque(parts, maxlen=None if keep_parts else KEPT_PARTS)
         self.step_number = step_number
         self._written = StringIO()
-        self._joined: str | None = ""
+        self._written.write(text)
+        self._joined: str | None = text
 
     def add(self, chunk: Chunk) -> None:
         """Note a chunk that has come in."""

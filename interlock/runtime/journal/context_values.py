@@ -24,7 +24,7 @@ from interlock.processors.contexts import (
 )
 from interlock.processors.hook_context import HookContext
 from interlock.processors.seat import RunFacts
-from interlock.processors.stream_context import StreamSoFar
+from interlock.processors.stream_context import KEPT_PARTS, StreamSoFar
 
 __all__ = ["ONLY_HERE", "context_of", "is_context", "parts_of"]
 
@@ -32,7 +32,16 @@ _STEP: Final = ("step_number", "steps")
 
 _GIVEN: Final[Mapping[type[HookContext], tuple[str, ...]]] = {
     InputContext: (),
-    InputStepContext: ("model", "tools", "tool_choice", "active_tools", "model_settings", "provider_options", *_STEP),
+    InputStepContext: (
+        "model",
+        "tools",
+        "tool_choice",
+        "active_tools",
+        "model_settings",
+        "provider_options",
+        "output_schema",
+        *_STEP,
+    ),
     LLMRequestContext: ("model", "prompt", *_STEP),
     APIErrorContext: ("error", *_STEP),
     OutputStreamContext: ("chunk",),
@@ -73,7 +82,7 @@ def parts_of(context: HookContext) -> dict[str, object]:
     for name in (*_GIVEN[kind], *_ADDED.get(kind, ())):
         parts[name] = _plain(getattr(context, name))
     if isinstance(context, OutputStreamContext):
-        parts["so_far"] = [context.step_number, list(context.parts), context.text]
+        parts["so_far"] = [context.step_number, list(context.parts), context.text, list(context.inside)]
     return parts
 
 
@@ -103,8 +112,6 @@ def context_of(parts: Mapping[str, Any]) -> HookContext:
     return context
 
 
-def _so_far(step_number: int, parts: Sequence[Chunk], text: str) -> StreamSoFar:
-    made = StreamSoFar(step_number)
-    made.parts.extend(parts)
-    made._pieces = [text] if text else []
-    return made
+def _so_far(step_number: int, parts: Sequence[Chunk], text: str, inside: Sequence[str] = ()) -> StreamSoFar:
+    many = len(parts) > KEPT_PARTS  # somebody has asked for all of them
+    return StreamSoFar(step_number, keep_parts=many, inside=tuple(inside), parts=parts, text=text)

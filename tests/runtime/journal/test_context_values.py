@@ -45,7 +45,7 @@ def _denied() -> ToolCallContext:
 
 
 def _chunks() -> OutputStreamContext:
-    so_far = StreamSoFar(3)
+    so_far = StreamSoFar(3, inside=("call_1",))
     for text in ("a", "b"):
         so_far.add(TextDelta(text))
     context = OutputStreamContext(MESSAGES, chunk=TextDelta("b"), so_far=so_far, run=RUN)
