@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from benchmarks import build, chain, chunk, dag, events, fan_out, fork, imports, map, record  # noqa: A004
+from benchmarks import build, chain, chunk, dag, events, fan_out, fork, imports, map, record, text_guard  # noqa: A004
 from benchmarks.harness import Row
 
 __all__ = ["ROWS"]
@@ -17,6 +17,7 @@ ROWS: Sequence[Row] = (
     *map.ROWS,
     *dag.ROWS,
     *chunk.ROWS,
+    *text_guard.ROWS,
     *fork.ROWS,
     *build.ROWS,
     *imports.ROWS,
