@@ -246,7 +246,7 @@ class TextGuard(Processor, abstract=True):
     def whole(self, ctx: Any, value: object, part: PartKind) -> object:
         """A whole value, edited; itself where nothing is."""
         texts = JSONTexts(value, EVERYTHING, part)
-        self._edit(ctx, texts)
+        self._edit(ctx, texts, by_spans=part == "tool-arguments")  # as what was written of them was edited
         if not texts.changed:
             return value
         ctx.edited = True
@@ -262,7 +262,7 @@ class TextGuard(Processor, abstract=True):
         self._edit(ctx, texts)
         return texts.finish()
 
-    def _edit(self, ctx: GuardContext, texts: Texts) -> None:
+    def _edit(self, ctx: GuardContext, texts: Texts, *, by_spans: bool = False) -> None:
         found = {
             n: edits for n, one in enumerate(texts.texts) if (edits := edits_of(self._kind, one.text, self._replaced))
         }
@@ -270,9 +270,9 @@ class TextGuard(Processor, abstract=True):
             return
         can_change = all(self._can_change(texts, n) for n in found)
         self.act(ctx, [edit for edits in found.values() for edit in edits], can_change=can_change)
-        if self._strategy == "filter":
+        if self._strategy == "filter" and not by_spans:
             texts.drop(found)
-        elif self._strategy == "redact":
+        elif self._strategy in ("filter", "redact"):
             for n, edits in found.items():
                 texts.edit(n, [TextEdit(m.start, m.end, replacement) for m, _, replacement in edits])
 

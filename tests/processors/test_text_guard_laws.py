@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
@@ -10,13 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from interlock.messages import MessageList
-from interlock.processors import InputContext, ModerationProcessor, PIIDetector, Processor, TextGuard
+from interlock.messages import MessageList, ToolCall, ToolCallDelta
+from interlock.processors import InputContext, ModerationProcessor, PIIDetector, Processor, Scope, TextGuard
 from interlock.processors.detection.pii.recogniser import KINDS, PIIKind
 from interlock.processors.seat import RunFacts, Seat
 from interlock.testing import assert_chunking_invariant, assert_same_verdict_everywhere
 from interlock.verdict import AbortSignal, Tripwire
-from tests.processors.guards.streamed import text_streamed
+from tests.processors.guards.streamed import streamed, text_streamed
 
 
 class Keys(TextGuard):
@@ -53,6 +54,7 @@ _ALMOST = [
     *("\u200b", "e\u0301", "\u00ad", "é", "2024-05-01 ", "the ", "Room 12", "k", "x", "..", ":", "/"),
 ]
 _TEXTS = st.lists(st.sampled_from([*_SECRETS, *_ALMOST, *_ALMOST]), min_size=1, max_size=10).map("".join)
+
 
 def _of_kind(kind: PIIKind) -> Callable[[Any], TextGuard]:
     return lambda strategy: PIIDetector(strategy=strategy, kinds=[kind])
@@ -165,6 +167,21 @@ def test_personal_data_meets_the_same_verdict_everywhere(strategy: Any, text: st
 def test_personal_data_streams_alike_through_an_agent_however_it_is_cut(strategy: Any) -> None:
     for text in (_ROUTES[0], _ROUTES[3]):
         assert_chunking_invariant(PIIDetector(strategy=strategy), text)
+
+
+@pytest.mark.parametrize("strategy", ["redact", "filter"])
+@given(text=_TEXTS, size=st.integers(1, 9))
+@settings(max_examples=40)
+def test_what_is_written_of_a_tool_call_says_the_same_as_the_call_itself(strategy: Any, text: str, size: int) -> None:
+    args = {"note": [text, "and on"], "n": 4111111111111111}
+    written = json.dumps(args, ensure_ascii=size % 2 == 0)
+    pieces = [ToolCallDelta("1", written[n : n + size]) for n in range(0, len(written), size)]
+    guard = PIIDetector(strategy=strategy, scope=Scope(parts=["tool-arguments"]))
+    told = streamed(guard, *pieces, ToolCall("1", "note", args))
+    assert told.tripwire is None
+    (call,) = [chunk for chunk in told.chunks if isinstance(chunk, ToolCall)]
+    assert json.loads("".join(c.args_text for c in told.chunks if isinstance(c, ToolCallDelta))) == call.args
+    assert "4111111111111111" not in str(call.args)
 
 
 _ABUSE = [

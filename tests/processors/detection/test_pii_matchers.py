@@ -150,9 +150,12 @@ def test_the_same_is_found_from_any_place_outside_of_a_match(kind: PIIKind, data
 @given(data=st.data())
 @settings(max_examples=120)
 def test_what_begins_at_a_place_depends_on_the_declared_context_alone(kind: PIIKind, data: st.DataObject) -> None:
-    recogniser, text = _recogniser(kind), data.draw(_texts(kind))
+    _assert_local(_recogniser(kind), data.draw(_texts(kind)))
+
+
+def _assert_local(recogniser: Recogniser, text: str, places: Sequence[int] | None = None) -> None:
     found = {m.start: m for m in _found(recogniser, text)}
-    for place in range(len(text)):
+    for place in range(len(text)) if places is None else places:
         if any(m.start < place < m.end for m in found.values()):
             continue
         low = max(0, place - recogniser.look_behind)
@@ -166,16 +169,48 @@ def test_what_begins_at_a_place_depends_on_the_declared_context_alone(kind: PIIK
 @given(data=st.data())
 @settings(max_examples=200)
 def test_nothing_that_comes_later_changes_what_begins_before_the_open_place(kind: PIIKind, data: st.DataObject) -> None:
-    recogniser, text = _recogniser(kind), data.draw(_texts(kind))
+    _assert_decided(_recogniser(kind), data.draw(_texts(kind)))
+
+
+def _assert_decided(recogniser: Recogniser, text: str, cuts: Sequence[int] | None = None) -> None:
     most = recogniser.longest_match + recogniser.look_ahead - 1
     whole = _found(recogniser, text)
     starts = [0, *(m.end for m in whole)]
-    for cut in range(len(text) + 1):
+    for cut in range(len(text) + 1) if cuts is None else cuts:
         for start in (s for s in starts if s <= cut):
             place = recogniser.open_at(text[:cut], start)
             assert max(start, cut - most) <= place <= cut
             decided = [m for m in _found(recogniser, text[:cut], start) if m.start < place]
             assert decided == [m for m in _found(recogniser, text, start) if m.start < place], (cut, start)
+
+
+_DOMAIN = ".".join(["b" * 60] * 3) + ".com"
+_LONG = "a" * 64 + "@cc." + _DOMAIN
+
+
+@pytest.mark.parametrize(
+    ("kind", "number", "length"),
+    [
+        ("email", _LONG, 254),
+        ("ip-address", "1000:0000:0000:0000:0000:ffff:192.168.100.228", 45),
+        ("credit-card", " - ".join("4111111111111111"), 61),
+        ("iban", "mt84 " + " ".join("malt011000012345mtlcast001s"), 58),
+    ],
+)
+def test_the_laws_hold_at_the_bound(kind: PIIKind, number: str, length: int) -> None:
+    recogniser = _recogniser(kind)
+    assert len(number) == length <= recogniser.longest_match
+    for after in ("", "d", ".", "。d", ".1", "-1", "@x.org", "------d"):
+        text = f"- {number}{after}"
+        _assert_local(recogniser, text, range(6))
+        _assert_decided(recogniser, text, range(length - 1, len(text) + 1))
+    assert [m[:2] for m in _found(recogniser, f"- {number}, ")] == [(2, 2 + length)]
+    assert (2, 2 + length) not in [m[:2] for m in _found(recogniser, f"- {number}d")]
+
+
+def test_an_address_that_is_too_long_is_found_as_far_as_mail_systems_take_one() -> None:
+    (match,) = _found(_recogniser("email"), f"- {_LONG}d ")
+    assert match.end - match.start == 254
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -24,6 +24,7 @@ from interlock.models import LanguageModel
 from interlock.processors import ModerationProcessor
 from interlock.testing import ScriptedModel
 from tests.processors.guards.streamed import streamed, text_streamed
+from tests.processors.guards.verdicts import ask
 
 ABUSE = "You are a worthless piece of garbage. "
 
@@ -95,6 +96,14 @@ def test_signs_in_two_sentences_are_weighed_together_in_a_stream_as_in_a_message
     assert text_streamed(ModerationProcessor(threshold=threshold), list(two)).tripwire is not None
 
 
+def test_signs_are_weighed_together_over_many_short_sentences() -> None:
+    text = "You are so stupid. " + "Well. " * 20 + "What an idiot you are. "
+    guard = ModerationProcessor(threshold=0.8, window=2)
+    assert ask(guard, text).tripwire is not None
+    assert text_streamed(guard, list(text)).tripwire is not None
+    assert text_streamed(guard, list(text.replace("Well. ", "Well, and so on. " * 3))).tripwire is None
+
+
 def test_reasoning_is_judged_too_and_sealed_reasoning_is_not_edited() -> None:
     chunks: list[Chunk] = [ReasoningDelta("Fine. "), ReasoningDelta(ABUSE), ReasoningEnd(), StepFinish()]
     told = streamed(ModerationProcessor(strategy="filter"), *chunks)
@@ -149,8 +158,8 @@ async def test_a_judge_that_does_not_answer_lets_nothing_through() -> None:
         async for chunk in stream:
             given += [chunk.text] if isinstance(chunk, TextDelta) else []
         result = await stream.result()
-    assert result.status != "success"
-    assert (given, result.text) == ([], "")
+    assert result.tripwire is not None
+    assert (result.tripwire.processor_id, given, result.text) == ("moderation", [], "")
 
 
 @pytest.mark.parametrize("window", [0, -1, True])

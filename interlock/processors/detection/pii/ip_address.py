@@ -44,7 +44,7 @@ class IPAddressRecogniser(NumberRecogniser):
     kind = "ip-address"
     longest_match = _LONGEST_V6
     look_behind = _VERSION.span
-    look_ahead = _LONGEST_V4 + 1
+    look_ahead = 2  # the next of a row of short ones is seen all the same
     begins = re.compile(r"(?<![0-9a-z_])(?:[0-9]{1,3}\.[0-9]|[0-9a-f]{0,4}:)")
 
     def candidates(self, text: str, start: int) -> Iterator[Candidate]:
