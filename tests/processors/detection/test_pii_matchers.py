@@ -137,7 +137,7 @@ def _texts(kind: PIIKind) -> st.SearchStrategy[str]:
 
 @pytest.mark.parametrize("kind", KINDS)
 @given(data=st.data())
-@settings(max_examples=120)
+@settings(max_examples=40)
 def test_the_same_is_found_from_any_place_outside_of_a_match(kind: PIIKind, data: st.DataObject) -> None:
     recogniser, text = _recogniser(kind), data.draw(_texts(kind))
     found = _found(recogniser, text)
@@ -148,7 +148,7 @@ def test_the_same_is_found_from_any_place_outside_of_a_match(kind: PIIKind, data
 
 @pytest.mark.parametrize("kind", KINDS)
 @given(data=st.data())
-@settings(max_examples=120)
+@settings(max_examples=40)
 def test_what_begins_at_a_place_depends_on_the_declared_context_alone(kind: PIIKind, data: st.DataObject) -> None:
     _assert_local(_recogniser(kind), data.draw(_texts(kind)))
 
@@ -167,7 +167,7 @@ def _assert_local(recogniser: Recogniser, text: str, places: Sequence[int] | Non
 
 @pytest.mark.parametrize("kind", KINDS)
 @given(data=st.data())
-@settings(max_examples=200)
+@settings(max_examples=80)
 def test_nothing_that_comes_later_changes_what_begins_before_the_open_place(kind: PIIKind, data: st.DataObject) -> None:
     _assert_decided(_recogniser(kind), data.draw(_texts(kind)))
 
@@ -215,7 +215,7 @@ def test_an_address_that_is_too_long_is_found_as_far_as_mail_systems_take_one() 
 
 @pytest.mark.parametrize("kind", KINDS)
 @given(data=st.data())
-@settings(max_examples=60)
+@settings(max_examples=40)
 def test_behind_a_word_that_begins_nothing_nothing_is_open(kind: PIIKind, data: st.DataObject) -> None:
     recogniser, text = _recogniser(kind), data.draw(_texts(kind)) + " (quite so) "
     assert recogniser.open_at(text, 0) == len(text)
