@@ -28,27 +28,30 @@ ANSWER = (
 BARS = " ▁▂▃▄▅▆▇█"
 
 
-class Gauge:
-    """Beside a guard: how many characters it holds back right now."""
+class PersonalData(PIIDetector):
+    """The detector that comes along, with a gauge: how many characters it holds back right now."""
 
     held = 0
 
     def process_output_stream(self, ctx: OutputStreamContext) -> Any:
-        """As the guard does, with a look at what it keeps."""
-        out: Any = super().process_output_stream(ctx)  # type: ignore[misc]  # pyright: ignore
+        """As it does, with a look at what it keeps."""
+        out = super().process_output_stream(ctx)
         self.held = ctx.held.held
         return out
 
 
-class PersonalData(Gauge, PIIDetector):
-    """The detector that comes along, with a gauge."""
-
-
-class Keys(Gauge, TextGuard):
-    """Takes out keys that begin as ours do."""
+class Keys(TextGuard):
+    """Takes out keys that begin as ours do; with the same gauge."""
 
     id = "key-guard"
     patterns = (r"\bsk-[a-z]{1,8}-[A-Za-z0-9]{12,32}\b",)
+    held = 0
+
+    def process_output_stream(self, ctx: OutputStreamContext) -> Any:
+        """As any guard on text does, with a look at what it keeps."""
+        out = super().process_output_stream(ctx)
+        self.held = ctx.held.held
+        return out
 
 
 async def stream(answer: str) -> tuple[str, list[int], AgentResult]:
