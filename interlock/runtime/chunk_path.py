@@ -116,6 +116,8 @@ class ChunkPath:
                 verdict, reason = "not-checked", hook.not_checked
             elif verdict == "passed" and runs == 0:
                 verdict, reason = "not-checked", "no chunk came to it"
+            elif verdict == "passed" and hook.processor.keeps_lanes and not hook.seat.looked_at:
+                verdict, reason = "not-checked", "there is no text here that this guard reads"
             if warnings and verdict in ("passed", "changed", "shadow-changed"):
                 verdict, reason = "warned", "; ".join(dict.fromkeys(warnings))
             told.note(

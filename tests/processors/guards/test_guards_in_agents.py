@@ -10,7 +10,14 @@ import pytest
 
 from interlock import Agent, AgentResult, Message, ProcessorStepSchema, Workflow, create_step, create_workflow, tool
 from interlock.messages import FilePart
-from interlock.processors import ModerationProcessor, PIIDetector, Processor, PromptInjectionDetector, UnicodeNormalizer
+from interlock.processors import (
+    ModerationProcessor,
+    PIIDetector,
+    Processor,
+    PromptInjectionDetector,
+    Scope,
+    UnicodeNormalizer,
+)
 from interlock.testing import ScriptedModel
 from interlock.verdict import Phase
 
@@ -158,3 +165,18 @@ async def test_a_message_without_text_was_not_checked_and_is_not_called_passed(g
     assert [(check.verdict, check.reason) for check in result.checks if check.phase == "input"] == [
         ("not-checked", "there is no text here that this guard reads")
     ]
+
+
+@pytest.mark.parametrize("guard", [PIIDetector, ModerationProcessor])
+async def test_a_stream_without_text_was_not_checked_and_is_not_called_passed(guard: type[Processor]) -> None:
+    call = ScriptedModel.tool_call("lookup", {"name": "clean"})
+    silent = guard() if guard is PIIDetector else ModerationProcessor(scope=Scope(parts=["text"]))
+    agent = Agent(model=ScriptedModel([call]), tools=[tool(lookup)], output_processors=[silent], max_steps=1)
+    result = await agent.generate("who?")
+    assert _stream_verdicts(result) == [("not-checked", "there is no text here that this guard reads")]
+    agent = Agent(model=ScriptedModel([call, "Pays."]), tools=[tool(lookup)], output_processors=[silent])
+    assert _stream_verdicts(await agent.generate("who?")) == [("passed", None)]
+
+
+def _stream_verdicts(result: AgentResult) -> list[tuple[str, str | None]]:
+    return [(check.verdict, check.reason) for check in result.checks if check.phase is Phase.OUTPUT_STREAM]
