@@ -33,6 +33,7 @@ from interlock.processors.contexts import (
     ToolResultContext,
 )
 from interlock.steps import Step, SupportsStep
+from interlock.steps.step import fault_in_timeout
 from interlock.verdict import Phase, Violation
 
 __all__ = ["HOOKS", "FailurePolicy", "Processor", "ProcessorStep"]
@@ -229,6 +230,8 @@ class ProcessorStep(Step[PhaseContext, PhaseContext]):
         found: list[str] = []
         if self.on_failure not in get_args(FailurePolicy):
             found.append(f"on_failure is one of {', '.join(get_args(FailurePolicy))}, not {self.on_failure!r}")
+        if (fault := fault_in_timeout(self.timeout)) is not None:
+            found.append(fault)
         hooks = [HOOKS[phase] for phase in self.processor.phases]
         waits = sorted(name for name in hooks if inspect.iscoroutinefunction(getattr(self.processor, name)))
         if self.blocking and waits:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 from collections.abc import Callable
 from typing import Any, NoReturn
@@ -66,6 +67,7 @@ class Seat:
         run: The run.
         state: The processor's own dict for this run.
         on_violation: Called on every abort and warning; what it raises is logged and dropped.
+        own_latch: Where its verdicts are written, of one that only shadows; None: in the run's latch.
 
     Attributes:
         warnings: What it has warned of.
@@ -73,7 +75,17 @@ class Seat:
         looked_at: What it says it has read: roles and part kinds.
     """
 
-    __slots__ = ("_slot", "looked_at", "not_checked", "on_violation", "processor_id", "run", "state", "warnings")
+    __slots__ = (
+        "_slot",
+        "looked_at",
+        "not_checked",
+        "on_violation",
+        "own_latch",
+        "processor_id",
+        "run",
+        "state",
+        "warnings",
+    )
 
     def __init__(
         self,
@@ -81,7 +93,9 @@ class Seat:
         run: RunFacts,
         state: dict[str, Any],
         on_violation: Callable[[Violation], object] | None = None,
+        own_latch: Latch | None = None,
     ) -> None:
+        self.own_latch = own_latch
         self.processor_id = processor_id
         self.run = run
         self.state = state
@@ -89,15 +103,23 @@ class Seat:
         self.warnings: list[Violation] = []
         self.not_checked: str | None = None
         self.looked_at: set[tuple[str, str]] = set()
-        self._slot = run.latch.slot
+        self._slot = run.latch.slot if own_latch is None else own_latch.slot
 
     def renew(self) -> None:
         """Go on with another attempt at what the run does: a verdict counts for that one from now on."""
-        self._slot = self.run.latch.slot
+        self._slot = (self.own_latch or self.run.latch).slot
+
+    def twin(self) -> Seat:
+        """The same place for one call alone, which can be retired by itself; what it tells of is told of both."""
+        return copy.copy(self)
+
+    def retire(self) -> None:
+        """It is asked no more: what something that it has left running decides comes too late."""
+        self._slot = {}
 
     def abort(self, tripwire: Tripwire, phase: Phase) -> NoReturn:
         """Record the tripwire, tell who listens, unwind."""
-        stands = self.run.latch.trip(tripwire, self._slot)
+        stands = (self.own_latch or self.run.latch).trip(tripwire, self._slot)
         self._tell(Violation(self.processor_id, phase, tripwire.reason, tripwire.metadata))
         raise AbortSignal(stands)
 

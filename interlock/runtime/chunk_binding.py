@@ -16,12 +16,13 @@ from interlock.runtime.chunk_stages.block import BlockStage, Reducer
 from interlock.runtime.chunk_stages.branch import BranchStage
 from interlock.runtime.chunk_stages.call import Asked, Call, Function, FunctionStage
 from interlock.runtime.chunk_stages.dag import DagStage
+from interlock.runtime.chunk_stages.forked import forked
 from interlock.runtime.chunk_stages.hook import ChunkOnly, HookStage
 from interlock.runtime.chunk_stages.lane_guards import keeps_lanes, record
 from interlock.runtime.chunk_stages.loop import LoopStage
 from interlock.runtime.chunk_stages.merge import MergeStage
 from interlock.runtime.chunk_stages.parallel import ParallelStage
-from interlock.runtime.chunk_stages.policy import PolicyCall, TimedCall, threaded
+from interlock.runtime.chunk_stages.policy import PolicyCall, threaded, timed
 from interlock.runtime.chunk_stages.scope import Mark, NestedEnd, Round, Scope, ScopeStage
 from interlock.runtime.chunk_stages.tried import NestedStage, Tried
 from interlock.runtime.chunk_stages.values import Keyed
@@ -218,8 +219,10 @@ class Binding:
         policy = stage.policy
         if policy.blocking:
             stage.call = threaded(stage.call)
+        if policy.shadow or policy.on_failure == "skip" or _policy(step.retry or place.retry) is not None:
+            stage.call = forked(stage.call)
         if policy.timeout is not None and _policy(step.retry or place.retry) is None:
-            stage.call = TimedCall(stage.call, policy.timeout, self._execution)
+            stage.call = timed(stage.call, policy.timeout, self._execution)
         else:
             stage.call = self._tried(stage.call, path, step, place.retry)
         if not policy.plain:

@@ -124,12 +124,12 @@ class Execution:
         """Whether the task that runs the execution is itself waiting for a step or hook right now."""
         return self.waiting
 
-    def seat(self, processor: Processor) -> Seat:
-        """A processor's place in this run."""
+    def seat(self, processor: Processor, *, own_latch: Latch | None = None) -> Seat:
+        """A processor's place in this run; with a latch of its own, one from which nothing can be stopped."""
         if self.states is None:
             self.states = {}
         state = self.states.setdefault(id(processor), {})
-        return Seat(processor.id, self.facts, state, processor.on_violation)
+        return Seat(processor.id, self.facts, state, processor.on_violation, own_latch)
 
     def scope(self, value: object) -> StepRun:
         """What the steps of one workflow share; a nested workflow has one of its own."""

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import copy
 from typing import TYPE_CHECKING
 
+from interlock.errors import StepFailed
 from interlock.processors.base import FailurePolicy, Processor, ProcessorStep
-from interlock.processors.seat import RunFacts, Seat
+from interlock.processors.seat import Seat
 from interlock.verdict import AbortSignal, Latch, Phase, Tripwire
 
 if TYPE_CHECKING:
     from interlock.runtime.execution import Execution
 
-__all__ = ["Policy", "could_not_decide", "shadow_seat"]
+__all__ = ["Policy", "cause_of", "could_not_decide", "late", "shadow_seat", "why_failed", "would_have"]
 
 
 class Policy:
@@ -41,17 +41,28 @@ class Policy:
 
 def shadow_seat(execution: Execution, processor: Processor) -> Seat:
     """A place in the run from which nothing can be stopped: an abort is recorded in a latch of its own."""
-    facts: RunFacts = copy.copy(execution.facts)
-    facts.latch = Latch()
-    states = execution.states if execution.states is not None else {}
-    execution.states = states
-    return Seat(processor.id, facts, states.setdefault(id(processor), {}), processor.on_violation)
+    return execution.seat(processor, own_latch=Latch())
 
 
-def could_not_decide(seat: Seat, phase: Phase, error: BaseException) -> AbortSignal:
+def would_have(tripwire: Tripwire) -> str:
+    """What a processor that only shadows would have done, for its record."""
+    return f"would have blocked: {tripwire.reason}"
+
+
+def cause_of(error: BaseException) -> BaseException:
+    """What a hook has raised, of what its failure became."""
+    return error.cause if isinstance(error, StepFailed) else error
+
+
+def why_failed(error: BaseException) -> str:
+    """A failure for a record, without what an exception may quote of a text."""
+    return f"failed: {type(cause_of(error)).__name__}"
+
+
+def could_not_decide(seat: Seat, phase: Phase, error: BaseException, timeout: float | None) -> AbortSignal:
     """Stop the run because a guard could not decide; gives the signal to be raised."""
-    cause = error.__cause__ if error.__cause__ is not None else error
-    reason = f"{seat.processor_id!r} could not decide: {_words(cause)}"
+    cause = cause_of(error)
+    reason = f"{seat.processor_id!r} could not decide: {_words(cause, timeout)}"
     metadata = {"failure": type(cause).__name__}
     try:
         seat.abort(Tripwire(reason, seat.processor_id, phase, False, metadata), phase)
@@ -59,6 +70,13 @@ def could_not_decide(seat: Seat, phase: Phase, error: BaseException) -> AbortSig
         return signal
 
 
-def _words(error: BaseException) -> str:
+def late(seconds: float) -> TimeoutError:
+    """The failure of something that took longer than it may."""
+    return TimeoutError(f"it took longer than {seconds:g} s")
+
+
+def _words(error: BaseException, timeout: float | None) -> str:
     """What happened, without what an exception may quote of a text."""
-    return str(error) if isinstance(error, TimeoutError) else f"it failed with {type(error).__name__}"
+    if timeout is not None and isinstance(error, TimeoutError) and error.args == late(timeout).args:
+        return str(error)
+    return f"it failed with {type(error).__name__}"

@@ -38,8 +38,9 @@ class Timekeeper:
 
     def end(self, task: _Task) -> bool:
         """It waits no more; gives whether its time was up, and nobody else has cancelled it meanwhile."""
-        if self._until.pop(task, None) is not None:
-            return False
+        until = self._until.pop(task, None)
+        if until is not None:  # nobody could interrupt it where it kept the loop busy
+            return self._time() > until
         before = self._struck.pop(task, None)
         return before is not None and task.uncancel() <= before
 

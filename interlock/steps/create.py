@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import sys
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from typing import Any, Literal, Protocol, TypedDict, TypeVar, Unpack, cast, overload
 
@@ -15,7 +14,7 @@ from interlock.shown import shown
 from interlock.steps.annotations import annotated_schemas, first_line, kind_of_generator, name_of
 from interlock.steps.context import StepContext
 from interlock.steps.retry import RetryPolicy
-from interlock.steps.step import FunctionStep, Step, SupportsStep, supports_step
+from interlock.steps.step import FunctionStep, Step, SupportsStep, fault_in_timeout, supports_step
 from interlock.verdict import Phase
 
 __all__ = ["StepOptions", "create_step", "step"]
@@ -191,11 +190,8 @@ def _option_faults(made: Step[Any, Any], options: StepOptions) -> list[str]:
     retry = given.get("retry")
     if retry is not None and not isinstance(retry, RetryPolicy):
         faults.append(f"retry: a RetryPolicy is wanted, RetryPolicy(attempts=…), not {shown(retry)}")
-    timeout = given.get("timeout")
-    if timeout is not None and (
-        isinstance(timeout, bool) or not isinstance(timeout, int | float) or not 0 < timeout <= sys.float_info.max
-    ):
-        faults.append(f"timeout: a number of seconds above 0 is wanted, not {shown(timeout)}")
+    if (fault := fault_in_timeout(given.get("timeout"))) is not None:
+        faults.append(fault)
     description, metadata = given.get("description"), given.get("metadata")
     if description is not None and not isinstance(description, str):
         faults.append(f"description: a text is wanted, not {shown(description)}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import inspect
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, ClassVar, Generic, Self, TypeGuard
@@ -11,11 +12,12 @@ from typing import Any, ClassVar, Generic, Self, TypeGuard
 from typing_extensions import TypeVar
 
 from interlock.schema import UNSET, schema_name
+from interlock.shown import shown
 from interlock.steps.context import StepContext
 from interlock.steps.retry import RetryPolicy
 from interlock.verdict import Phase
 
-__all__ = ["FunctionStep", "Step", "SupportsStep", "supports_step"]
+__all__ = ["FunctionStep", "Step", "SupportsStep", "fault_in_timeout", "supports_step"]
 
 I_contra = TypeVar("I_contra", contravariant=True, default=Any)
 O_co = TypeVar("O_co", covariant=True, default=Any)
@@ -104,6 +106,15 @@ class Step(SupportsStep[I_contra, O_co]):
         return (
             f"<Step {self.id!r} ({self.kind}): {schema_name(self.input_schema)} -> {schema_name(self.output_schema)}>"
         )
+
+
+def fault_in_timeout(timeout: object) -> str | None:
+    """Why something is no time-out, in a sentence; None where it is one, or None."""
+    if timeout is None:
+        return None
+    if isinstance(timeout, int | float) and not isinstance(timeout, bool) and 0 < timeout <= sys.float_info.max:
+        return None
+    return f"timeout: a number of seconds above 0 is wanted, not {shown(timeout)}"
 
 
 class FunctionStep(Step[I_contra, O_co]):

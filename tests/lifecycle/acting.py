@@ -160,6 +160,29 @@ class Patient(Everywhere):
         return await self._waited(ctx)
 
 
+def acting_at(phase: Phase, act: Act, id: str = "guard", *, waits: bool) -> Processor:  # noqa: A002
+    """A processor that has this one hook: what is limited in time at others as well could be late there by chance.
+
+    Args:
+        phase: Where it acts.
+        act: What it does there.
+        id: Its id.
+        waits: Whether it is a coroutine function that lets others run first.
+    """
+
+    async def waiting(self: object, ctx: Any) -> object:
+        await anyio.lowlevel.checkpoint()
+        done = act(ctx)
+        return await cast("Awaitable[object]", done) if isinstance(done, Awaitable) else done
+
+    def plain(self: object, ctx: Any) -> object:
+        return act(ctx)
+
+    made: Any = type("ActingAt", (Processor,), {"id": id, f"process_{phase}": waiting if waits else plain})
+    processor: Processor = made()
+    return processor
+
+
 def flow(name: str = "flow") -> WorkflowBuilder[PhaseContext, PhaseContext, PhaseContext]:
     """The beginning of a workflow of processors."""
     return create_workflow(id=name, input_schema=ProcessorStepSchema, output_schema=ProcessorStepSchema)

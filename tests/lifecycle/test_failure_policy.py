@@ -1,356 +1,422 @@
-"""What a processor's own failure means: at every point, in every place, for every way to fail, what its policy says.
-
-A hook may raise, return what the phase does not take, or take too long. ``fail`` fails the run, ``block`` stops it with
-a tripwire, ``skip`` goes on as if the hook had not run. Nothing is swallowed: whatever happens is in the records.
-"""
+"""What a hook's own failure means: at every point, in every place and however it fails, exactly what was said."""
 
 from __future__ import annotations
 
 import contextlib
-import time
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import anyio
+import anyio.lowlevel
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
-from interlock import Agent, AgentResult, Phase, Processor, RetryPolicy, StepContext, Tripwire, create_step, step, tool
-from interlock.errors import DefinitionError, InvalidProcessorReturn, ModelError, StepFailed
-from interlock.messages import Chunk, TextDelta
-from interlock.processors import InputContext, OutputStepContext, OutputStreamContext, TextGuard
-from interlock.processors.compose import ProcessorLike
+from interlock import Agent, AgentResult, Phase, Processor, create_step
+from interlock.errors import DefinitionError, InvalidProcessorReturn, StepFailed
+from interlock.messages import Chunk, ErrorChunk, TextDelta, TextPart, ToolCall
+from interlock.processors import InputContext, OutputStreamContext, TextGuard, ToolCallContext
+from interlock.steps import RetryPolicy
 from interlock.testing import ScriptedModel
 from interlock.verdict import Violation
-from tests.lifecycle.acting import Act, Everywhere, Patient, chunks_and_result, flow, model_that_calls, picking
+from tests.lifecycle.acting import (
+    Act,
+    Everywhere,
+    Patient,
+    acting_at,
+    chunks_and_result,
+    flow,
+    kinds,
+)
+from tests.lifecycle.failing import PLACES, Place, Shouting, agent_with, checks_of, placed, texts_only
 
 pytestmark = pytest.mark.anyio
 
-Policy = Literal["fail", "block", "skip"]
-PHASES = list(Phase)
+OnFailure = Literal["fail", "block", "skip"]
+Fault = Literal["raises", "wrong return", "late", "late and stubborn"]
+
+POLICIES: tuple[OnFailure, ...] = ("fail", "block", "skip")
+FAULTS: tuple[Fault, ...] = ("raises", "wrong return", "late", "late and stubborn")
+SECRET = "what the exception quotes"
 
 
-@tool
-def track(parcel: str = "7") -> str:
-    """Where a parcel is."""
-    return f"parcel {parcel} is in Leipzig"
+def raises(ctx: Any) -> object:
+    raise KeyError(SECRET)
 
 
-def raising(ctx: Any) -> object:
-    raise ValueError("the text was 4111 1111")
+def gives_what_no_phase_takes(ctx: Any) -> object:
+    return 4711
 
 
-def wrong(ctx: Any) -> object:
-    return object()
-
-
-async def too_long(ctx: Any) -> object:
-    await anyio.sleep_forever()
+async def waits_for_ever(ctx: Any) -> object:
+    await anyio.sleep(3600)
     return None
 
 
-async def too_long_and_stubborn(ctx: Any) -> object:
-    with contextlib.suppress(BaseException):  # what a careless hook does
-        await anyio.sleep_forever()
+async def swallows_its_interruption(ctx: Any) -> object:
+    with contextlib.suppress(BaseException):  # what a careless guard does
+        await anyio.sleep(3600)
     return ctx.chunk if ctx.phase is Phase.OUTPUT_STREAM else None
 
 
-FAILURES: dict[str, tuple[Act, str]] = {
-    "raises": (raising, "ValueError"),
-    "returns what the phase does not take": (wrong, "InvalidProcessorReturn"),
-    "takes too long": (too_long, "TimeoutError"),
-    "takes too long and swallows that": (too_long_and_stubborn, "TimeoutError"),
+FAILS: dict[Fault, Act] = {
+    "raises": raises,
+    "wrong return": gives_what_no_phase_takes,
+    "late": waits_for_ever,
+    "late and stubborn": swallows_its_interruption,
+}
+NAMES: dict[Fault, str] = {
+    "raises": "KeyError",
+    "wrong return": "InvalidProcessorReturn",
+    "late": "TimeoutError",
+    "late and stubborn": "TimeoutError",
 }
 
-PLACES: dict[str, Callable[[Any], list[ProcessorLike]]] = {
-    "list": lambda made: [made],
-    "workflow": lambda made: [flow().then(made).commit()],
-    "nested workflow": lambda made: [flow("outer").then(flow("inner").then(made).commit()).commit()],
-    "branch": lambda made: [flow().parallel([made, Everywhere("other")]).merge().commit()],
-}
 
-
-def agent_around(entries: list[ProcessorLike], phase: Phase) -> Agent:
-    failing = [ModelError("overloaded", status=529)]
-    model = ScriptedModel(failing) if phase is Phase.API_ERROR else model_that_calls("track")
-    return Agent(model=model, tools=[track], input_processors=entries, output_processors=entries)
-
-
-async def outcome(agent: Agent, *, streamed: bool) -> AgentResult:
-    if streamed:
-        return (await chunks_and_result(agent))[1]
+async def generated(agent: Agent) -> AgentResult:
+    """The result of ``generate``, also where that raises."""
     try:
         return await agent.generate("hello")
     except Exception as error:
-        result: AgentResult = vars(error)["result"]
+        result: Any = vars(error)["result"]
+        if not isinstance(result, AgentResult) or result.error is not error:
+            raise
         return result
 
 
-@pytest.mark.parametrize("place", list(PLACES))
-@pytest.mark.parametrize("failure", list(FAILURES))
-@pytest.mark.parametrize("phase", PHASES)
-async def test_what_happens_is_what_the_policy_says(phase: Phase, failure: str, place: str) -> None:
-    act, name = FAILURES[failure]
-    policies: tuple[Policy, ...] = ("fail", "block", "skip")
-    for policy in policies:
-        kind = Patient if "long" in failure else Everywhere
-        guard = kind("guard", {phase: act})
-        made = create_step(guard, on_failure=policy, timeout=0.01 if "long" in failure else None)
-        for streamed in (False, True):
-            with anyio.fail_after(20):
-                result = await outcome(agent_around(PLACES[place](made), phase), streamed=streamed)
-            records = [c for c in result.checks if c.processor_id == "guard" and c.phase is phase]
-            assert records
-            if policy == "fail":
-                assert result.status == "failed"
-                cause = result.error.cause if isinstance(result.error, StepFailed) else result.error
-                assert type(cause).__name__ == name
-                assert records[-1].verdict == "not-checked"
-            elif policy == "block":
-                assert result.status == "tripwire"
-                assert isinstance(result.tripwire, Tripwire)
-                assert (result.tripwire.processor_id, result.tripwire.phase) == ("guard", phase)
-                assert result.tripwire.metadata == {"failure": name}
-                assert "could not decide" in result.tripwire.reason
-                assert "4111" not in str(result.tripwire)
-                assert records[-1].verdict == "blocked"
-            else:
-                assert result.status == ("failed" if phase is Phase.API_ERROR else "success")
-                assert isinstance(result.error, ModelError | None)
-                assert records[0].verdict == "not-checked"
-                assert records[0].reason is not None
-                assert "failed" in records[0].reason
+@pytest.mark.parametrize("anyio_backend", ["asyncio", "trio"])
+@pytest.mark.parametrize("phase", Phase)
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    policy=st.sampled_from(POLICIES),
+    fault=st.sampled_from(FAULTS),
+    place=st.sampled_from(PLACES),
+    patient=st.booleans(),
+    streamed=st.booleans(),
+)
+async def test_law_no_failure_is_swallowed(
+    phase: Phase, policy: OnFailure, fault: Fault, place: Place, patient: bool, streamed: bool
+) -> None:
+    told: list[Violation] = []
+    guard = acting_at(phase, texts_only(FAILS[fault], phase), waits=patient or fault.startswith("late"))
+    guard.on_violation = told.append
+    entry = placed(guard, place, on_failure=policy, timeout=0.005 if fault.startswith("late") else 30.0)
+    agent = agent_with(phase, entry)
+    chunks: list[Chunk] = []
+    if streamed:
+        chunks, result = await chunks_and_result(agent)
+    else:
+        result = await generated(agent)
+    checks = checks_of(result, "guard", phase)
+    assert checks, "it was asked, and nothing tells of it"
+    if policy == "fail":
+        assert result.status == "failed"
+        assert result.tripwire is None
+        if fault == "wrong return":
+            assert isinstance(result.error, InvalidProcessorReturn)
+        else:
+            assert isinstance(result.error, StepFailed)
+            assert type(result.error.cause).__name__ == NAMES[fault]
+        assert checks[-1].verdict == "not-checked"
+        assert not told
+    elif policy == "block":
+        assert result.status == "tripwire"
+        tripwire = result.tripwire
+        assert tripwire is not None
+        assert (tripwire.processor_id, tripwire.phase, tripwire.retry) == ("guard", phase, False)
+        assert "'guard' could not decide" in tripwire.reason
+        assert tripwire.metadata == {"failure": NAMES[fault]}
+        assert SECRET not in tripwire.reason
+        assert "4711" not in tripwire.reason
+        assert (checks[-1].verdict, checks[-1].metadata) == ("blocked", {"failure": NAMES[fault]})
+        assert [(one.processor_id, one.phase) for one in told] == [("guard", phase)]
+        assert result.error is None
+    else:
+        expected = "failed" if phase is Phase.API_ERROR else "success"  # nobody recovers from the model's error
+        assert result.status == expected
+        assert {check.verdict for check in checks} == {"not-checked"}
+        assert all(check.reason and SECRET not in check.reason for check in checks)
+        assert not told
+        if expected == "success":
+            assert result.text.endswith("It is done.")
+    if streamed:
+        last = {"fail": "error", "block": "tripwire", "skip": "error" if phase is Phase.API_ERROR else "finish"}
+        assert kinds(chunks)[-1] == last[policy]
+        emitted = [chunk for chunk in chunks if isinstance(chunk, TextDelta)]
+        if phase is Phase.OUTPUT_STREAM and policy != "skip":
+            assert not emitted, "the original chunk left because a guard crashed"
+        assert not any(isinstance(chunk, ErrorChunk) for chunk in chunks) or last[policy] == "error"
 
 
-async def test_skipped_in_the_stream_what_earlier_processors_made_goes_on() -> None:
-    class Upper(Processor):
-        id = "upper"
-
-        def process_output_stream(self, ctx: OutputStreamContext) -> Chunk:
-            chunk = ctx.chunk
-            return chunk.replace(text=chunk.text.upper()) if isinstance(chunk, TextDelta) else chunk
-
-    broken = create_step(Everywhere("broken", {Phase.OUTPUT_STREAM: raising}), on_failure="skip")
-    agent = Agent(model=ScriptedModel([["a", "b"]]), output_processors=[Upper(), broken])
-    assert (await agent.generate("hello")).text == "AB"
-
-
-async def test_a_skipped_hook_leaves_none_of_its_changes() -> None:
-    class Half(Processor):
-        id = "half"
-
-        def process_input(self, ctx: InputContext) -> None:
-            ctx.messages[0].parts[0].text = "changed"  # type: ignore[union-attr]  # pyright: ignore[reportAttributeAccessIssue]
-            raise ValueError("and then it broke")
-
-    model = ScriptedModel(["well"])
-    agent = Agent(model=model, input_processors=[create_step(Half(), on_failure="skip")])
-    await agent.generate("hello")
-    assert "changed" not in model.received(0)
+def edits_then_raises(ctx: Any) -> object:
+    if ctx.phase is Phase.OUTPUT_STREAM:
+        if ctx.chunk.type == "text-delta":
+            raise ValueError("no")
+        return ctx.chunk
+    for message in ctx.messages:
+        for part in message.parts:
+            if isinstance(part, TextPart):
+                part.text = "half done"
+    raise ValueError("no")
 
 
-async def test_a_guard_that_held_text_back_and_is_skipped_loses_none_of_it() -> None:
-    class Breaking(TextGuard):
-        id = "breaking"
-        patterns = ("ab{1,9}c",)
-        on_failure = "skip"
+async def test_what_earlier_processors_made_goes_on_where_a_hook_is_skipped_and_nothing_that_it_had_begun() -> None:
+    guard = Everywhere("guard", {Phase.INPUT: edits_then_raises, Phase.OUTPUT_STREAM: edits_then_raises})
+    step = create_step(guard, on_failure="skip")
+    model = ScriptedModel([["one ", "two"]])
+    agent = Agent(model=model, input_processors=[Shouting(), step], output_processors=[Shouting(), step])
+    chunks, result = await chunks_and_result(agent, "hello there")
+    assert [chunk.text for chunk in chunks if isinstance(chunk, TextDelta)] == ["ONE ", "TWO"]
+    assert result.text == "ONE TWO"
+    assert "HELLO THERE" in model.received(0)
+    assert "half done" not in model.received(0)
+
+
+class Meddling(Processor):
+    """Changes the arguments of a call in place, and then does what it was told to."""
+
+    id = "meddling"
+
+    def __init__(self, then: Callable[[Any], None] = lambda _: None) -> None:
+        super().__init__()
+        self.then = then
+
+    def process_output_stream(self, ctx: OutputStreamContext) -> Chunk:
+        if isinstance(ctx.chunk, ToolCall):
+            ctx.chunk.args["n"] = 666
+            self.then(ctx)
+        return ctx.chunk
+
+    def process_tool_call(self, ctx: ToolCallContext) -> None:
+        ctx.args["n"] = 666
+        self.then(ctx)
+
+
+def fails_now(ctx: Any) -> None:
+    raise ValueError("no")
+
+
+def aborts_now(ctx: Any) -> None:
+    ctx.abort("no 666")
+
+
+@pytest.mark.parametrize(
+    ("then", "options", "verdict"),
+    [
+        (fails_now, {"on_failure": "skip"}, "not-checked"),
+        (aborts_now, {"shadow": True}, "shadow-blocked"),
+        (lambda _: None, {"shadow": True}, "shadow-changed"),
+    ],
+)
+async def test_arguments_changed_in_place_are_those_of_the_hooks_own_fork(
+    then: Callable[[Any], None], options: dict[str, Any], verdict: str
+) -> None:
+    seen: list[int] = []
+
+    def track(n: int = 0) -> str:
+        """Where a parcel is."""
+        seen.append(n)
+        return "in Leipzig"
+
+    model = ScriptedModel([[ScriptedModel.tool_call("track", {"n": 1})], "Done."])
+    step = create_step(Meddling(then), **options)
+    result = await Agent(model=model, tools=[track], output_processors=[step]).generate("hello")
+    assert seen == [1]
+    for phase in (Phase.OUTPUT_STREAM, Phase.TOOL_CALL):
+        assert [check.verdict for check in checks_of(result, "meddling", phase)] == [verdict]
+
+
+# Retry policies
+
+
+@pytest.mark.parametrize("patient", [False, True])
+@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize("where", ["input", "output"])
+async def test_a_retry_policy_is_tried_first_and_each_attempt_has_a_fork_of_its_own(
+    where: str, policy: OnFailure, patient: bool
+) -> None:
+    phase = Phase.INPUT if where == "input" else Phase.OUTPUT_STREAM
+    texts: list[str] = []
+
+    def fails_once(ctx: Any) -> object:
+        if where == "input":
+            part: Any = ctx.messages[0].parts[0]
+            texts.append(part.text)
+            part.text += "!"
+        else:
+            texts.append(ctx.chunk.text)
+        if len(texts) == 1:
+            raise ValueError("not yet")
+        return None if where == "input" else ctx.chunk.replace(text=ctx.chunk.text + "!")
+
+    guard = (Patient if patient else Everywhere)("guard", {phase: texts_only(fails_once, phase)})
+    model = ScriptedModel(["fine"])
+    step = create_step(guard, retry=RetryPolicy(attempts=2, delay=0), on_failure=policy)
+    lists: dict[str, Any] = {f"{where}_processors": [step]}
+    result = await Agent(model=model, **lists).generate("hello")
+    assert texts == (["hello", "hello"] if where == "input" else ["fine", "fine"])
+    assert result.text == ("fine" if where == "input" else "fine!")
+    (check,) = checks_of(result, "guard", phase)
+    assert check.verdict == "changed"
+
+
+@pytest.mark.parametrize("where", ["input", "output"])
+async def test_a_hook_that_fails_in_every_attempt_gets_its_policy(where: str) -> None:
+    phase = Phase.INPUT if where == "input" else Phase.OUTPUT_STREAM
+    guard = Everywhere("guard", {phase: texts_only(raises, phase)})
+    step = create_step(guard, retry=RetryPolicy(attempts=3, delay=0), on_failure="block")
+    lists: dict[str, Any] = {f"{where}_processors": [step]}
+    result = await Agent(model=ScriptedModel(["fine"]), **lists).generate("hello")
+    assert result.tripwire is not None
+    assert result.tripwire.metadata == {"failure": "KeyError"}
+    assert guard.log.count(f"guard:{phase}") >= 3
+
+
+# What a guard that holds text back does where it is skipped
+
+
+async def test_text_that_a_skipped_guard_held_back_is_not_lost() -> None:
+    class Breaks(TextGuard):
+        id = "breaks"
+        patterns = (r"\bTICKET-[0-9]{1,8}\b",)
 
         def process_output_stream(self, ctx: OutputStreamContext) -> Any:
-            if ctx.chunk == TextDelta("!"):
-                raise ValueError("broken")
+            if ctx.chunk.type == "text-delta" and "boom" in ctx.chunk.text:
+                raise ValueError("no")
             return super().process_output_stream(ctx)
 
-    agent = Agent(model=ScriptedModel([["x ab", "b", "!", " abc"]]), output_processors=[Breaking()])
-    _, result = await chunks_and_result(agent)
-    assert result.text == "x abb! [REDACTED]"
+    model = ScriptedModel([["see TIC", "KET-boom", " and TICKET-", "7 then"]])
+    agent = Agent(model=model, output_processors=[create_step(Breaks(), on_failure="skip")])
+    chunks, result = await chunks_and_result(agent)
+    assert result.text == "see TICKET-boom and [REDACTED] then"
+    assert "".join(chunk.text for chunk in chunks if isinstance(chunk, TextDelta)) == result.text
+    (check,) = checks_of(result, "breaks", Phase.OUTPUT_STREAM)
+    assert check.verdict == "not-checked"
 
 
-async def test_a_class_says_what_its_failure_means_and_a_step_may_say_otherwise() -> None:
+# Records
+
+
+@pytest.mark.parametrize(
+    ("acts", "verdict"),
+    [
+        (["pass", "warn", "change"], "warned"),
+        (["change", "not"], "not-checked"),
+        (["not", "warn"], "not-checked"),
+        (["pass", "change"], "changed"),
+        (["pass", "pass"], "passed"),
+    ],
+)
+async def test_per_chunk_records_are_one_in_which_the_gravest_counts(acts: list[str], verdict: str) -> None:
+    left = list(acts)
+
+    def act(ctx: Any) -> object:
+        match left.pop(0):
+            case "warn":
+                ctx.warn("odd")
+            case "not":
+                ctx.not_checked("no text")
+            case "change":
+                return ctx.chunk.replace(text="x")
+            case _:
+                pass
+        return ctx.chunk
+
+    guard = Everywhere("guard", {Phase.OUTPUT_STREAM: texts_only(act, Phase.OUTPUT_STREAM)})
+    agent = Agent(model=ScriptedModel([["a"] * len(acts)]), output_processors=[guard])
+    result = await agent.generate("hello")
+    (check,) = checks_of(result, "guard", Phase.OUTPUT_STREAM)
+    assert check.verdict == verdict
+
+
+@pytest.mark.parametrize("where", ["input", "output"])
+async def test_a_record_says_what_was_looked_at_however_the_hook_ended(where: str) -> None:
+    phase = Phase.INPUT if where == "input" else Phase.OUTPUT_STREAM
+
+    def stops(ctx: Any) -> object:
+        ctx.looked_at("user", "text")
+        return ctx.abort("no")
+
+    def passes(ctx: Any) -> object:
+        ctx.looked_at("user", "text")
+        return ctx.chunk if where == "output" else None
+
+    for act in (stops, passes):
+        guard = Everywhere("guard", {phase: texts_only(act, phase)})
+        lists: dict[str, Any] = {f"{where}_processors": [guard]}
+        result = await Agent(model=ScriptedModel(["fine"]), **lists).generate("hello")
+        (check,) = checks_of(result, "guard", phase)
+        assert check.looked_at == {("user", "text")}
+
+
+# Where options come from, and where they mean nothing
+
+
+async def test_a_class_says_how_it_is_run_and_a_step_made_of_it_may_say_otherwise() -> None:
     class Strict(Processor):
         id = "strict"
         on_failure = "block"
+        timeout = 0.005
 
-        def process_input(self, ctx: InputContext) -> None:
-            raise ValueError("broken")
+        async def process_input(self, ctx: InputContext) -> None:
+            await anyio.sleep(3600)
 
-    assert (await Agent(model="embedded/echo", input_processors=[Strict()]).generate("hi")).status == "tripwire"
-    relaxed = create_step(Strict(), on_failure="skip")
-    assert (await Agent(model="embedded/echo", input_processors=[relaxed]).generate("hi")).status == "success"
-
-
-async def test_a_retry_policy_is_tried_first_each_time_on_a_fresh_fork() -> None:
-    seen: list[str] = []
-
-    class Flaky(Processor):
-        id = "flaky"
-
-        def process_input(self, ctx: InputContext) -> None:
-            seen.append(ctx.messages[0].text)
-            ctx.messages[0].parts[0].text += "!"  # type: ignore[union-attr]  # pyright: ignore[reportAttributeAccessIssue]
-            if len(seen) < 3:
-                raise ValueError("not yet")
-
-    made = create_step(Flaky(), retry=RetryPolicy(attempts=3), on_failure="block")
-    model = ScriptedModel(["well"])
-    assert (await Agent(model=model, input_processors=[made]).generate("hi")).status == "success"
-    assert seen == ["hi", "hi", "hi"]
-    assert "hi!" in model.received(0)
-    assert "hi!!" not in model.received(0)
+    result = await Agent(model=ScriptedModel(["fine"]), input_processors=[Strict()]).generate("hello")
+    assert result.tripwire is not None
+    assert result.tripwire.metadata == {"failure": "TimeoutError"}
+    lenient = create_step(Strict(), on_failure="skip")
+    result = await Agent(model=ScriptedModel(["fine"]), input_processors=[lenient]).generate("hello")
+    assert result.text == "fine"
 
 
-async def test_a_def_hook_that_overran_gets_its_policy_afterwards() -> None:
-    class Slow(Processor):
-        id = "slow"
-
-        def process_input(self, ctx: InputContext) -> None:
-            until = time.perf_counter() + 0.02
-            while time.perf_counter() < until:
-                pass
-
-        def process_output_stream(self, ctx: OutputStreamContext) -> Chunk:
-            until = time.perf_counter() + 0.02
-            while time.perf_counter() < until:
-                pass
-            return ctx.chunk
-
-    for lists in ("input_processors", "output_processors"):
-        options: dict[str, Any] = {lists: [create_step(Slow(), timeout=0.01, on_failure="block")]}
-        result = await Agent(model="embedded/echo", **options).generate("hi")
-        assert result.status == "tripwire"
-        assert result.tripwire is not None
-        assert "took longer than 0.01 s" in result.tripwire.reason
+def echo(ctx: Any) -> Any:
+    return ctx.input
 
 
-@pytest.mark.parametrize("phase", [Phase.INPUT, Phase.OUTPUT_STREAM])
-async def test_a_blocking_hook_runs_in_a_thread_and_is_left_alone_when_its_time_is_up(phase: Phase) -> None:
-    import threading
-
-    threads: list[str] = []
-    release = threading.Event()
-
-    def act(ctx: Any) -> object:
-        threads.append(threading.current_thread().name)
-        release.wait(10)
-        return getattr(ctx, "chunk", None)
-
-    made = create_step(Everywhere("guard", {phase: act}), blocking=True, timeout=0.02, on_failure="block")
-    try:
-        result = await agent_around([made], phase).generate("hi")
-    finally:
-        release.set()
-    assert result.status == "tripwire"
-    assert threads[0] != threading.main_thread().name
-
-
-# Shadows
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: create_step(echo, on_failure="skip"), "on_failure"),
+        (lambda: create_step(echo, shadow=True), "shadow"),
+        (lambda: create_step(flow().then(Shouting()).commit(), on_failure="skip"), "on_failure"),
+        (lambda: create_step(flow().then(Shouting()).commit(), shadow=True), "shadow"),
+        (lambda: create_step(Patient(), blocking=True), "blocking"),
+        (lambda: create_step(Shouting(), on_failure=cast("Any", "ignore")), "on_failure"),
+        (lambda: create_step(Shouting(), timeout=0), "timeout"),
+        (lambda: create_step(Shouting(), phases={"input"}), "phases"),
+        (lambda: create_step(echo, phases={"output_steam"}), "did you mean output_stream"),
+        (lambda: create_step(echo, phases=()), "phases"),
+    ],
+)
+def test_an_option_is_refused_where_it_means_nothing(make: Callable[[], object], message: str) -> None:
+    with pytest.raises(DefinitionError, match=message):
+        make()
 
 
-@pytest.mark.parametrize("place", list(PLACES))
-@pytest.mark.parametrize("phase", PHASES)
-@pytest.mark.parametrize("kind", [Everywhere, Patient])
-async def test_a_shadow_stops_nothing_and_says_what_it_would_have_stopped(
-    phase: Phase, place: str, kind: type[Everywhere]
-) -> None:
-    def act(ctx: Any) -> object:
-        ctx.abort("not here", retry=True)
-
-    told: list[Violation] = []
-    guard = kind("guard", {phase: act})
-    guard.on_violation = told.append
-    made = create_step(guard, shadow=True)
-    for streamed in (False, True):
-        result = await outcome(agent_around(PLACES[place](made), phase), streamed=streamed)
-        assert result.status == ("failed" if phase is Phase.API_ERROR else "success")
-        assert result.tripwire is None
-        records = [c for c in result.checks if c.processor_id == "guard" and c.phase is phase]
-        assert {c.verdict for c in records} == {"shadow-blocked"}
-        assert records[0].reason == "would have blocked: not here"
-        assert all(step_.finish_reason != "retry" for step_ in result.steps)
-    assert told
-
-
-async def test_a_shadow_changes_nothing_and_says_that_it_would_have() -> None:
-    class Editing(TextGuard):
-        id = "editing"
-        patterns = ("a{1,3}",)
-
-    made = create_step(Editing(), shadow=True)
-    for entries in ([made], [flow().parallel([made, Everywhere("other")]).merge().commit()]):
-        model = ScriptedModel([["b a", "a c"]])
-        agent = Agent(model=model, input_processors=entries, output_processors=entries)
-        chunks, result = await chunks_and_result(agent, "an a")
-        assert result.text == "b aa c"
-        assert "an a" in model.received(0)
-        assert [c.text for c in chunks if isinstance(c, TextDelta)] == ["b a", "a c"]
-        assert {c.verdict for c in result.checks if c.processor_id == "editing"} == {"shadow-changed"}
-
-
-async def test_a_shadow_that_fails_is_recorded_and_stops_nothing() -> None:
-    made = create_step(Everywhere("guard", dict.fromkeys(PHASES, raising)), shadow=True, on_failure="block")
-    result = await agent_around([made], Phase.INPUT).generate("hi")
-    assert result.status == "success"
-    assert {c.verdict for c in result.checks} == {"not-checked"}
-
-
-async def test_a_map_cannot_pick_what_a_shadow_made() -> None:
-    class Editing(TextGuard):
-        id = "editing"
-        patterns = ("a{1,3}",)
-
-    graph = flow().parallel([create_step(Editing(), shadow=True), Everywhere("other")]).map(picking("editing")).commit()
-    model = ScriptedModel(["well"])
-    await Agent(model=model, input_processors=[graph]).generate("an a")
-    assert "an a" in model.received(0)
-
-
-# Function steps
-
-
-async def test_a_function_step_acts_at_the_points_it_is_made_for() -> None:
-    seen: list[str] = []
-
-    @step(phases={"input", Phase.OUTPUT_STEP})
-    def look(ctx: StepContext[Any]) -> Any:
-        seen.append(str(ctx.input.phase))
-        return ctx.input
-
-    graph = flow().then(look).then(Everywhere("other")).commit()
-    agent = Agent(model=model_that_calls("track"), tools=[track], input_processors=[graph], output_processors=[graph])
-    await agent.generate("hi")
-    assert seen == ["input", "output_step", "output_step"]
-
-
-# Mistakes
-
-
-def test_options_that_mean_nothing_are_refused() -> None:
-    def plain(ctx: StepContext[int]) -> int:
-        return ctx.input
-
-    with pytest.raises(DefinitionError, match="on_failure is for a processor"):
-        create_step(plain, on_failure="skip")
-    with pytest.raises(DefinitionError, match="shadow is for a processor"):
-        create_step(flow().then(Everywhere("x")).commit(), shadow=True)
-    with pytest.raises(DefinitionError, match="on_failure is one of fail, block, skip, not 'ignore'"):
-        create_step(Everywhere("x"), on_failure="ignore")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
-    with pytest.raises(DefinitionError, match="blocking=True is for hooks that are not async; process_api_error, "):
-        create_step(Patient("x"), blocking=True)
-    with pytest.raises(DefinitionError, match="there is no phase 'inptu'; did you mean input"):
-        create_step(plain, phases={"inptu"})
-    with pytest.raises(DefinitionError, match="phases is for a function step"):
-        create_step(Everywhere("x"), phases={"input"})
-
+def test_a_class_whose_own_options_are_wrong_is_refused_with_the_list() -> None:
     class Wrong(Processor):
         id = "wrong"
-        on_failure = "ignore"  # type: ignore[assignment]  # pyright: ignore[reportAssignmentType]
+        on_failure: Any = "ignore"
+        timeout: Any = -1
 
-        def process_output_step(self, ctx: OutputStepContext) -> None:
-            """Does nothing."""
+        def process_input(self, ctx: InputContext) -> None: ...
 
-    with pytest.raises(DefinitionError, match="on_failure is one of"):
-        Agent(model="embedded/echo", output_processors=[Wrong()])
+    with pytest.raises(DefinitionError, match="on_failure") as raised:
+        Agent(model=ScriptedModel(["fine"]), input_processors=[Wrong()])
+    assert "timeout" in str(raised.value)
 
 
-async def test_an_invalid_return_names_processor_and_phase() -> None:
-    agent = Agent(model="embedded/echo", input_processors=[Everywhere("guard", {Phase.INPUT: wrong})])
-    with pytest.raises(InvalidProcessorReturn, match="guard"):
-        await agent.generate("hi")
+async def test_a_function_step_acts_at_the_phases_that_it_names_and_vanishes_at_the_others() -> None:
+    seen: list[Phase] = []
+
+    def notes(ctx: Any) -> Any:
+        seen.append(ctx.input.phase)
+        return ctx.input
+
+    step = create_step(notes, id="notes", phases={"input", Phase.OUTPUT_STEP})
+    everywhere = flow().then(step).commit()
+    agent = Agent(model=ScriptedModel(["fine"]), input_processors=[everywhere], output_processors=[everywhere])
+    result = await agent.generate("hello")
+    assert result.text == "fine"
+    assert seen == [Phase.INPUT, Phase.OUTPUT_STEP]
+    assert [phase for phase in Phase if step.acts_in(phase)] == [Phase.INPUT, Phase.OUTPUT_STEP]

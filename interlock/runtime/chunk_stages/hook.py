@@ -15,7 +15,7 @@ from interlock.runtime.chunk_chain import Flow, Halt
 from interlock.runtime.chunk_stages.failures import failure_of
 from interlock.runtime.chunk_stages.values import Keyed, Value, no_context
 from interlock.runtime.execution import Execution
-from interlock.runtime.policy import Policy, shadow_seat
+from interlock.runtime.policy import Policy, shadow_seat, why_failed, would_have
 from interlock.verdict import Phase, Verdict
 
 __all__ = ["ChunkOnly", "HookStage"]
@@ -100,11 +100,10 @@ class HookStage:
 
     def shadow_blocked(self) -> bool:
         """Note what it would have stopped the run for, where it only shadows; False: for nothing."""
-        latch = self._seat.run.latch
-        tripwire = latch.tripwire
-        if tripwire is None:
+        latch = self._seat.own_latch
+        if latch is None or latch.tripwire is None:
             return False
-        self.grave("shadow-blocked", f"would have blocked: {tripwire.reason}")
+        self.grave("shadow-blocked", would_have(latch.tripwire))
         latch.renew()
         self._seat.renew()
         return True
@@ -115,9 +114,7 @@ class HookStage:
 
     def passed_over(self, error: BaseException) -> None:
         """Note that it is passed over for a chunk, because of its failure."""
-        cause = error.__cause__ if error.__cause__ is not None else error
-        why = str(cause) if isinstance(cause, TimeoutError) else type(cause).__name__
-        self.grave("not-checked", f"failed: {why}")
+        self.grave("not-checked", why_failed(error))
 
     def renew(self) -> None:
         """A new step begins, or the same one again."""

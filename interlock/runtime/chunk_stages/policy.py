@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from asyncio import CancelledError
 from collections.abc import Awaitable, Callable, Coroutine, Generator, Sequence
 from inspect import iscoroutinefunction
@@ -65,6 +66,8 @@ def _timed_coroutine(call: Call, seconds: float, execution: Execution) -> Call:
 
     def run(target: object) -> Generator[Any, Any, object]:
         nonlocal begin, end
+        if begin is None and not on_asyncio():
+            return (yield from _limited(cast("Awaitable[object]", call(target)), seconds))
         coroutine = cast("Coroutine[Any, Any, object]", call(target))
         try:
             yielded: object = coroutine.send(None)
@@ -72,8 +75,6 @@ def _timed_coroutine(call: Call, seconds: float, execution: Execution) -> Call:
             result: object = done.value
             return result
         if begin is None:  # looked up once: it takes as long as the rest
-            if not on_asyncio():
-                return (yield from _limited(Primed(coroutine, yielded), seconds).__await__())
             begin, end = execution.timekeeper.begin, execution.timekeeper.end
         task = begin(seconds)
         send = coroutine.send
@@ -138,13 +139,23 @@ class _TimedCall:
         return out
 
 
-async def _limited(awaitable: Awaitable[object], seconds: float) -> object:
-    """Await something within a cancel scope."""
+def _limited(awaitable: Awaitable[object], seconds: float) -> Generator[Any, Any, object]:
+    """Await something within a cancel scope, whose clock starts when that first waits.
+
+    The scope is entered before: scopes that the hook itself enters on its way to its first wait must be inside.
+    """
     out: object = None
-    began = anyio.current_time()
-    with anyio.CancelScope(deadline=began + seconds) as scope:
-        out = await awaitable
-    if scope.cancelled_caught or anyio.current_time() - began > seconds:
+    until = math.inf
+    with anyio.CancelScope() as scope:  # noqa: ASYNC100  (it yields what is awaited)
+        steps = awaitable.__await__()
+        try:
+            yielded: object = next(steps)
+        except StopIteration as done:
+            out = done.value
+        else:
+            until = scope.deadline = anyio.current_time() + seconds
+            out = yield from Primed(cast("Coroutine[Any, Any, object]", steps), yielded).__await__()
+    if scope.cancelled_caught or (until < math.inf and anyio.current_time() > until):
         raise late(seconds)
     return out
 
@@ -159,7 +170,7 @@ class _Limited:
         self._seconds = seconds
 
     def __await__(self) -> Generator[Any, Any, object]:
-        return _limited(self._awaitable, self._seconds).__await__()
+        return _limited(self._awaitable, self._seconds)
 
     def close(self) -> None:
         """Drop it."""
@@ -234,7 +245,7 @@ class PolicyCall:
             stage.passed_over(failure)
             return self._untouched(target, told) if policy.shadow else self._given_up(target)
         if policy.on_failure == "block":
-            raise could_not_decide(stage.seat, Phase.OUTPUT_STREAM, failure) from error
+            raise could_not_decide(stage.seat, Phase.OUTPUT_STREAM, failure, policy.timeout) from error
         raise error
 
     def _untouched(self, target: OutputStreamContext, told: int) -> Chunk:

@@ -9,7 +9,7 @@ from interlock.errors import RunError
 from interlock.processors.base import HOOKS, ProcessorStep
 from interlock.processors.hook_context import HookContext
 from interlock.processors.returns import apply_return
-from interlock.runtime.policy import Policy, shadow_seat
+from interlock.runtime.policy import Policy, shadow_seat, why_failed, would_have
 from interlock.runtime.strand import Operation, Strand
 from interlock.steps import Step
 from interlock.verdict import AbortSignal, Phase, Verdict
@@ -62,6 +62,9 @@ class HookOp(Operation):
         """One attempt, on a fork of its own."""
         policy = self._policy
         execution = strand.execution
+        notes = strand.entry.notes
+        if notes is not None and notes.attempts > 1:
+            self.retire(strand)
         seat = shadow_seat(execution, self.processor) if policy.shadow else execution.seat(self.processor)
         seated = strand.note = flowing.seated(seat)
         if policy.blocking:
@@ -79,12 +82,12 @@ class HookOp(Operation):
         changed = seated.changed_from(strand.value)
         quiet: Verdict = "passed" if seat.not_checked is None else "not-checked"
         done: Verdict = "shadow-changed" if self._policy.shadow else "changed"
-        entry.verdict = "warned" if seat.warnings else done if changed else quiet
+        entry.verdict = quiet if quiet == "not-checked" else "warned" if seat.warnings else done if changed else quiet
         strand.execution.checks.note(
             self,
             entry.verdict,
             duration=entry.duration,
-            reason="; ".join(w.message for w in seat.warnings) or seat.not_checked,
+            reason=seat.not_checked or "; ".join(w.message for w in seat.warnings) or None,
             looked_at=frozenset(seat.looked_at),
         )
         if not self._policy.shadow:
@@ -99,21 +102,22 @@ class HookOp(Operation):
         """
         if self._policy.shadow:
             seated: HookContext = strand.note
-            tripwire = seated._seat.run.latch.tripwire
-            if tripwire is not None:
-                raise AbortSignal(tripwire)
+            latch = seated._seat.own_latch
+            if latch is not None and latch.tripwire is not None:
+                raise AbortSignal(latch.tripwire)
 
     def note_shadow_block(self, strand: Strand) -> bool:
         """Note what a hook that only shadows would have stopped the run for; False: for nothing."""
         seated: HookContext | None = strand.note
-        tripwire = None if seated is None else seated._seat.run.latch.tripwire
-        if seated is None or tripwire is None or not self._policy.shadow:
+        latch = None if seated is None else seated._seat.own_latch
+        if seated is None or latch is None or latch.tripwire is None:
             return False
+        tripwire = latch.tripwire
         strand.entry.verdict = "shadow-blocked"
         strand.execution.checks.note(
             self,
             "shadow-blocked",
-            reason=f"would have blocked: {tripwire.reason}",
+            reason=would_have(tripwire),
             metadata=tripwire.metadata,
             looked_at=frozenset(seated._seat.looked_at),
         )
@@ -122,9 +126,15 @@ class HookOp(Operation):
     def note_not_checked(self, strand: Strand, error: BaseException) -> None:
         """Note that the hook is passed over because of its failure."""
         strand.entry.verdict = "not-checked"
-        cause = error.__cause__ if error.__cause__ is not None else error
-        why = str(cause) if isinstance(cause, TimeoutError) else type(cause).__name__
-        strand.execution.checks.note(self, "not-checked", reason=f"failed: {why}")
+        seated: HookContext | None = strand.note
+        looked_at = frozenset[tuple[str, str]]() if seated is None else frozenset(seated._seat.looked_at)
+        strand.execution.checks.note(self, "not-checked", reason=why_failed(error), looked_at=looked_at)
+
+    def retire(self, strand: Strand) -> None:
+        """Have what an attempt that failed has left running come too late."""
+        seated: object = strand.note
+        if isinstance(seated, HookContext):
+            seated._seat.retire()
 
     def replay(self, strand: Strand, output: Any) -> None:
         entry = strand.entry
@@ -140,8 +150,14 @@ class HookOp(Operation):
         tripwire = execution.latch.tripwire
         if tripwire is not None and tripwire.processor_id == self.processor.id:
             entry.verdict = "blocked"
+            seated: HookContext | None = strand.note
             execution.checks.note(
-                self, "blocked", duration=entry.duration, reason=tripwire.reason, metadata=tripwire.metadata
+                self,
+                "blocked",
+                duration=entry.duration,
+                reason=tripwire.reason,
+                metadata=tripwire.metadata,
+                looked_at=frozenset() if seated is None else frozenset(seated._seat.looked_at),
             )
         elif tripwire is None and isinstance(told, Exception):
             entry.verdict = "not-checked"

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Generator
 from typing import Any, ClassVar, cast
 
 from interlock.runtime.operations.hook_op import HookOp
 from interlock.runtime.policy import Policy, could_not_decide
-from interlock.runtime.strand import Operation, Strand, as_failure, is_awaitable
+from interlock.runtime.strand import Operation, Strand, as_failure, close, is_awaitable
 from interlock.steps import Step
 
 __all__ = ["PolicyOp"]
@@ -50,9 +50,10 @@ class PolicyOp(Operation):
             result = self.inner.begin(strand)
         except BaseException as error:
             return self._decided(strand, error)
-        return self._waited(strand, cast("Awaitable[object]", result)) if is_awaitable(result) else result
+        return _Waiting(self, strand, cast("Awaitable[object]", result)) if is_awaitable(result) else result
 
-    async def _waited(self, strand: Strand, awaitable: Awaitable[object]) -> object:
+    async def waited(self, strand: Strand, awaitable: Awaitable[object]) -> object:
+        """What the hook gave that waits."""
         try:
             return await awaitable
         except BaseException as error:
@@ -86,10 +87,11 @@ class PolicyOp(Operation):
             raise error
         if self._policy.shadow or self._policy.on_failure == "skip":
             self._hook.note_not_checked(strand, told)
+            self._hook.retire(strand)
             return _SKIPPED
         if self._policy.on_failure == "block":
             seat = execution.seat(self._hook.processor)
-            raise could_not_decide(seat, self._hook.phase, told) from error
+            raise could_not_decide(seat, self._hook.phase, told, self._policy.timeout) from error
         raise error
 
     def failed(self, strand: Strand, error: BaseException) -> BaseException:
@@ -100,3 +102,21 @@ class PolicyOp(Operation):
 
     def abandon(self, strand: Strand) -> None:
         self.inner.abandon(strand)
+
+
+class _Waiting:
+    """A hook that waits."""
+
+    __slots__ = ("_awaitable", "_op", "_strand")
+
+    def __init__(self, op: PolicyOp, strand: Strand, awaitable: Awaitable[object]) -> None:
+        self._op = op
+        self._strand = strand
+        self._awaitable = awaitable
+
+    def __await__(self) -> Generator[Any, Any, object]:
+        return self._op.waited(self._strand, self._awaitable).__await__()
+
+    def close(self) -> None:
+        """Drop it."""
+        close(self._awaitable)
