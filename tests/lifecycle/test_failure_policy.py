@@ -7,12 +7,11 @@ from collections.abc import Callable
 from typing import Any, Literal, cast
 
 import anyio
-import anyio.lowlevel
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from interlock import Agent, AgentResult, Phase, Processor, create_step
+from interlock import Agent, AgentResult, Phase, Processor, StepContext, create_step
 from interlock.errors import DefinitionError, InvalidProcessorReturn, StepFailed
 from interlock.messages import Chunk, ErrorChunk, TextDelta, TextPart, ToolCall
 from interlock.processors import InputContext, OutputStreamContext, TextGuard, ToolCallContext
@@ -192,6 +191,10 @@ class Meddling(Processor):
         self.then(ctx)
 
 
+def does_nothing(ctx: Any) -> None:
+    """The change alone."""
+
+
 def fails_now(ctx: Any) -> None:
     raise ValueError("no")
 
@@ -205,7 +208,7 @@ def aborts_now(ctx: Any) -> None:
     [
         (fails_now, {"on_failure": "skip"}, "not-checked"),
         (aborts_now, {"shadow": True}, "shadow-blocked"),
-        (lambda _: None, {"shadow": True}, "shadow-changed"),
+        (does_nothing, {"shadow": True}, "shadow-changed"),
     ],
 )
 async def test_arguments_changed_in_place_are_those_of_the_hooks_own_fork(
@@ -369,7 +372,7 @@ async def test_a_class_says_how_it_is_run_and_a_step_made_of_it_may_say_otherwis
     assert result.text == "fine"
 
 
-def echo(ctx: Any) -> Any:
+def echo(ctx: StepContext[Any]) -> Any:
     return ctx.input
 
 
@@ -409,7 +412,7 @@ def test_a_class_whose_own_options_are_wrong_is_refused_with_the_list() -> None:
 async def test_a_function_step_acts_at_the_phases_that_it_names_and_vanishes_at_the_others() -> None:
     seen: list[Phase] = []
 
-    def notes(ctx: Any) -> Any:
+    def notes(ctx: StepContext[Any]) -> Any:
         seen.append(ctx.input.phase)
         return ctx.input
 

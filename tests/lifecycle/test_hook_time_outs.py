@@ -200,15 +200,23 @@ async def test_a_hook_that_was_never_begun_because_its_sibling_blocked_is_droppe
 
 
 async def test_stream_cancel_is_no_failure_of_the_hook_that_was_waiting() -> None:
-    guard = Patient("guard", {Phase.INPUT: waits_for_ever})
+    began = anyio.Event()
+
+    async def begins_and_waits(ctx: Any) -> object:
+        began.set()
+        return await waits_for_ever(ctx)
+
+    guard = Patient("guard", {Phase.INPUT: begins_and_waits})
     agent = Agent(model=ScriptedModel(["fine"]), input_processors=[create_step(guard, timeout=30, on_failure="block")])
-    async with agent.stream("hello") as stream, anyio.create_task_group() as group:
+    async with agent.stream("hello") as stream:
 
         async def cancels() -> None:
-            await anyio.lowlevel.checkpoint()
+            await began.wait()
             stream.cancel()
 
-        group.start_soon(cancels)
+        async with anyio.create_task_group() as group:
+            group.start_soon(cancels)
+            await stream.result()
         result = await stream.result()
     assert result.status == "canceled"
     assert result.tripwire is None
