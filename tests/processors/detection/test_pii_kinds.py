@@ -289,6 +289,9 @@ def test_the_name_of_a_next_address_is_no_part_of_the_domain() -> None:
     assert found("ann@example.com@x.org", "email") == ["ann@example.com"]
     assert found("ann@example.com|bo@x.com", "email") == ["ann@example.com", "bo@x.com"]
     assert found("@@a@@ann@example.com@", "email") == ["ann@example.com"]
+    assert found("ann@example.com-415-555-2671") == ["ann@example.com", "415-555-2671"]
+    assert found("ann@example.com-see-below", "email") == ["ann@example.com"]
+    assert found("ann@example.xn--p1ai", "email") == ["ann@example.xn--p1ai"]
     assert found("-".join(["ann@example.com"] * 50), "email") == ["ann@example.com"] * 50
 
 

@@ -153,7 +153,11 @@ def _address_end(text: str, start: int, run: int) -> int | None:
     if domain is None:
         return None
     end = start + domain.span()[1]
-    return _without_next(text, start, end) if text[end : end + 1] == "@" else end
+    if text[end : end + 1] == "@":
+        return _without_next(text, start, end)
+    last = text.rfind(".", start, end) + 1
+    hyphen = -1 if text.startswith("xn--", last) else text.find("-", last, end)
+    return end if hyphen <= last + 1 else hyphen  # no top-level domain has one: something follows the address
 
 
 def _without_next(text: str, start: int, end: int) -> int:
