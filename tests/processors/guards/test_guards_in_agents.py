@@ -180,3 +180,21 @@ async def test_a_stream_without_text_was_not_checked_and_is_not_called_passed(gu
 
 def _stream_verdicts(result: AgentResult) -> list[tuple[str, str | None]]:
     return [(check.verdict, check.reason) for check in result.checks if check.phase is Phase.OUTPUT_STREAM]
+
+
+def test_guards_fail_closed_and_are_given_half_a_second_or_with_a_model_thirty() -> None:
+    guards = [
+        PIIDetector(),
+        PromptInjectionDetector(),
+        ModerationProcessor(),
+        ModerationProcessor(model=ScriptedModel([])),
+    ]
+    assert {guard.on_failure for guard in guards} == {"block"}
+    assert [guard.timeout for guard in guards] == [0.5, 0.5, 0.5, 30.0]
+
+
+async def test_a_judge_that_cannot_be_reached_stops_the_run() -> None:
+    judged = ModerationProcessor(model=ScriptedModel([ConnectionError("no network")]))
+    result = await Agent(model=ScriptedModel(["fine"]), input_processors=[judged]).generate("hello")
+    assert result.tripwire is not None
+    assert (result.tripwire.processor_id, result.text) == ("moderation", "")
