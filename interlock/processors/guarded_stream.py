@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final, Protocol
 
@@ -53,7 +54,7 @@ class GuardedStream:
         holds: Whether text is held back until it is decided.
     """
 
-    __slots__ = ("_guard", "_holds", "_kind", "_lanes", "_replace", "_scope", "_written")
+    __slots__ = ("_bases", "_guard", "_holds", "_kind", "_lanes", "_replace", "_scope", "_written")
 
     def __init__(self, kind: LaneKind, replace: Replace, scope: Scope, guard: Acts, *, holds: bool) -> None:
         self._kind = kind
@@ -62,6 +63,7 @@ class GuardedStream:
         self._guard = guard
         self._holds = holds
         self._lanes: dict[LaneKey, EditedLane] = {}
+        self._bases: dict[LaneKey, int] = {}  # where a lane has begun anew
         self._written: dict[str, JSONLane] = {}
 
     @property
@@ -100,6 +102,10 @@ class GuardedStream:
             case _:
                 return chunk
 
+    def fork(self) -> GuardedStream:
+        """The same texts up to here, for a call that may yet fail."""
+        return copy.deepcopy(self, {id(shared): shared for shared in (self._kind, self._guard, self._scope)})
+
     def give_up(self, ctx: OutputStreamContext) -> list[Chunk]:
         """What is held back, as it came; from here on the texts begin anew."""
         given: list[Chunk] = []
@@ -107,8 +113,7 @@ class GuardedStream:
             held, piece = lane.give_up()
             if held:
                 given.append(_delta(key, held))
-                if ctx.pieces is not None:
-                    ctx.pieces.append((key, piece))
+            self._let_go(ctx, key, piece)
         for call, written in self._written.items():
             held = written.give_up()
             if held:
@@ -117,7 +122,25 @@ class GuardedStream:
                     ctx.pieces.append((("tool-arguments", call), Piece(0, len(held), held, True)))
         self._lanes.clear()
         self._written.clear()
+        match ctx.chunk:
+            case TextDelta(text=text, id=id_):
+                self._passed_by(ctx, ("text", id_), text)
+            case ReasoningDelta(text=text, id=id_):
+                self._passed_by(ctx, ("reasoning", id_), text)
+            case _:
+                pass
         return given
+
+    def _passed_by(self, ctx: OutputStreamContext, key: LaneKey, text: str) -> None:
+        """Note a text that goes on without having been looked at."""
+        self._let_go(ctx, key, Piece(0, len(text), text, True))
+
+    def _let_go(self, ctx: OutputStreamContext, key: LaneKey, piece: Piece) -> None:
+        """Note what goes on as it came; the lane begins anew behind it."""
+        base = self._bases.get(key, 0)
+        if ctx.pieces is not None and piece.text:
+            ctx.pieces.append((key, piece._replace(start=base + piece.start, end=base + piece.end)))
+        self._bases[key] = base + piece.end
 
     def _takes(self, part: PartKind) -> bool:
         return self._scope.takes("assistant", part)
@@ -154,7 +177,11 @@ class GuardedStream:
             self._guard.act(ctx, edits)
             ctx.edited = self._holds
         if ctx.pieces is not None:
-            ctx.pieces += [(key, piece) for piece in pieces]
+            base = self._bases.get(key, 0)
+            ctx.pieces += [
+                (key, piece if not base else piece._replace(start=base + piece.start, end=base + piece.end))
+                for piece in pieces
+            ]
         return text
 
     # Tool calls

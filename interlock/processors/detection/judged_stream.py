@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -80,6 +81,24 @@ class JudgedStream:
         self._holds = judge.strategy != "warn"
         self._lanes: dict[LaneKey, _Lane] = {}
         self._calls: dict[str, list[str]] = {}
+
+    def fork(self) -> JudgedStream:
+        """The same texts up to here, for a call that may yet fail."""
+        return copy.deepcopy(self, {id(shared): shared for shared in (self._judge, self._rules)})
+
+    def give_up(self, ctx: OutputStreamContext) -> list[Chunk]:
+        """What is held back, as it came; from here on the texts begin anew."""
+        given: list[Chunk] = []
+        for key, lane in self._lanes.items() if self._holds else ():
+            at, held = lane.sentences.open
+            if held:
+                given.append(_delta(key, held))
+                if ctx.pieces is not None:
+                    ctx.pieces.append((key, Piece(at, at + len(held), held, True)))
+        given += [ToolCallDelta(call, "".join(texts)) for call, texts in self._calls.items()]
+        self._lanes.clear()
+        self._calls.clear()
+        return given
 
     def process(self, ctx: OutputStreamContext) -> Passed | Awaitable[Passed]:
         """What goes on for a chunk; something to await only where a model has to judge."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, Self
 
 from interlock.errors import InterlockError
 
@@ -79,6 +79,11 @@ class Matcher(ABC):
     look_behind: int = 0
     look_ahead: int = 0
     reading: Reading = "raw"
+
+    def __deepcopy__(self, memo: object) -> Self:
+        """Itself: it keeps nothing of the texts that it is asked about."""
+        del memo
+        return self
 
     @abstractmethod
     def find(self, text: str, start: int, /) -> Iterable[Found]:

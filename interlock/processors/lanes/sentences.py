@@ -62,6 +62,11 @@ class Sentences:
         """How many characters stand in no sentence yet."""
         return len(self._text)
 
+    @property
+    def open(self) -> tuple[int, str]:
+        """The sentence that has not ended yet: where it begins, and its text so far."""
+        return self._at, self._text
+
     def push(self, text: str) -> Sequence[Sentence]:
         """Take more of the text in; gives the sentences that are complete."""
         self._text += text

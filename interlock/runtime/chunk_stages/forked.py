@@ -52,7 +52,7 @@ def _fork(target: OutputStreamContext) -> OutputStreamContext:
     fork = target.seated(target._seat.twin())
     fork.chunk = cast("Any", own(target.chunk))
     fork.out = (fork.chunk,)
-    fork.held = target.held
+    fork.held = target.held.fork() if hasattr(target.held, "fork") else target.held
     fork.pieces = None if target.pieces is None else []
     return fork
 
