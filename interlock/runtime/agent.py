@@ -213,29 +213,33 @@ class Agent(SupportsStep[Asked, str]):
 
         return anyio.run(run)
 
-    def to_mermaid(self) -> str:
-        """The ten points as a Mermaid flowchart, each with the graph that runs there."""
+    def to_mermaid(self, *, run: AgentResult | None = None) -> str:
+        """The ten points as a Mermaid flowchart, each with the graph that runs there.
+
+        Args:
+            run: A run of the agent; what each processor decided in it is drawn over the graph, and why it ended so.
+        """
         from interlock.runtime.draw_agent import agent_mermaid
 
-        return agent_mermaid(self)
+        return agent_mermaid(self, run)
 
-    def to_text(self) -> str:
+    def to_text(self, *, run: AgentResult | None = None) -> str:
         """The same drawn with lines, for a terminal."""
         from interlock.runtime.draw_agent import agent_text
 
-        return agent_text(self)
+        return agent_text(self, run)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self, *, run: AgentResult | None = None) -> dict[str, Any]:
         """The same as a JSON object."""
         from interlock.runtime.draw_agent import agent_json
 
-        return agent_json(self)
+        return agent_json(self, run)
 
-    def to_svg(self) -> str:
+    def to_svg(self, *, run: AgentResult | None = None) -> str:
         """The same as an SVG picture that stands alone."""
         from interlock.runtime.draw_agent import agent_svg
 
-        return agent_svg(self)
+        return agent_svg(self, run)
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         """How a notebook shows it: the picture, and the drawing with lines where only text can be shown."""

@@ -402,5 +402,6 @@ class AgentRun:
             tripwire=self.facts.latch.tripwire if status == "tripwire" else None,
             error=self.error,
             output=self.output if status == "success" else None,
+            lists=self.points.lists,
             suspended=() if self.waiting is None else tuple(call.chunk for call in self.waiting.pending()),
         )

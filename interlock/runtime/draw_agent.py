@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
+from interlock.runtime.laid_over import ending, point_overlay
 from interlock.runtime.processor_lists import LISTS, ProcessorLists
 from interlock.verdict import Phase
 from interlock.workflows.sections import Section, sections_json, sections_mermaid, sections_svg, sections_text
 
 if TYPE_CHECKING:
     from interlock.runtime.agent import Agent
+    from interlock.runtime.result import AgentResult
 
 __all__ = ["agent_json", "agent_mermaid", "agent_svg", "agent_text"]
 
@@ -43,34 +46,40 @@ _EDGES: Final = (
 )
 
 
-def agent_mermaid(agent: Agent) -> str:
+def agent_mermaid(agent: Agent, run: AgentResult | None = None) -> str:
     """The agent as a Mermaid flowchart."""
-    return sections_mermaid(_title(agent), _sections(agent), _EDGES)
+    return sections_mermaid(_title(agent, run), _sections(agent, run), _EDGES)
 
 
-def agent_svg(agent: Agent) -> str:
+def agent_svg(agent: Agent, run: AgentResult | None = None) -> str:
     """The agent as an SVG picture."""
-    return sections_svg(_title(agent), _sections(agent), _EDGES, ends=("messages", "answer"))
+    return sections_svg(_title(agent, run), _sections(agent, run), _EDGES, ends=("messages", "answer"))
 
 
-def agent_text(agent: Agent) -> str:
+def agent_text(agent: Agent, run: AgentResult | None = None) -> str:
     """The agent drawn with lines."""
-    return sections_text(_title(agent), _sections(agent), _EDGES)
+    return sections_text(_title(agent, run), _sections(agent, run), _EDGES)
 
 
-def agent_json(agent: Agent) -> dict[str, Any]:
+def agent_json(agent: Agent, run: AgentResult | None = None) -> dict[str, Any]:
     """The agent as a JSON object; see :func:`interlock.workflows.sections.sections_json`."""
-    return sections_json(_title(agent), _sections(agent), _EDGES)
+    return sections_json(_title(agent, run), _sections(agent, run), _EDGES)
 
 
-def _title(agent: Agent) -> str:
-    return f"agent {agent.id}"
+def _title(agent: Agent, run: AgentResult | None) -> str:
+    return f"agent {agent.id}" if run is None else f"agent {agent.id}: {ending(run)}"
 
 
-def _sections(agent: Agent) -> Sequence[Section]:
+def _sections(agent: Agent, run: AgentResult | None) -> Sequence[Section]:
     tools = ", ".join(tool.name for tool in agent.tools) or "no tools"
     model = Section("model", "model", text=agent.model.id)
-    points = {phase: _point(phase, agent.composed, agent.per_run) for phase in Phase}
+    if run is None:
+        points = {phase: _point(phase, agent.composed, agent.per_run) for phase in Phase}
+    else:
+        tools += _counted("call", sum(len(step.tool_results) for step in run.steps))
+        model = replace(model, text=agent.model.id + _counted("answer", len(run.steps)))
+        lists = run.lists if run.lists is not None else agent.composed
+        points = {phase: _laid_over(_point(phase, lists, ()), phase, lists, run) for phase in Phase}
     return [
         points[Phase.INPUT],
         points[Phase.INPUT_STEP],
@@ -95,3 +104,14 @@ def _point(phase: Phase, lists: ProcessorLists, per_run: Sequence[str]) -> Secti
         note += f"; the {' and '.join(undecided)} list is given by a function, per run"
     text = "decided per run" if undecided and plan is None else None
     return Section(str(phase), str(phase), note, plan, text)
+
+
+def _laid_over(section: Section, phase: Phase, lists: ProcessorLists, run: AgentResult) -> Section:
+    if section.plan is None:
+        return section
+    frames = len(lists.plans(phase)) > 1
+    return replace(section, overlay=point_overlay(section.plan, phase, run, frames=frames))
+
+
+def _counted(what: str, count: int) -> str:
+    return f" ({count} {what}{'' if count == 1 else 's'} in this run)"

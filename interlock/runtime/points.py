@@ -40,6 +40,7 @@ class Points:
 
     Attributes:
         checks: What was decided at the points that have run, in running order.
+        lists: The processors.
     """
 
     def __init__(
@@ -52,7 +53,7 @@ class Points:
     ) -> None:
         self.facts = facts
         self.checks: list[CheckRecord] = []
-        self._lists = lists
+        self.lists = self._lists = lists
         self._messages = messages
         self._states: dict[int, dict[str, object]] = {}
         self._earlier: list[CheckRecord] = []

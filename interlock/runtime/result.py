@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from interlock.errors import BlockedError
 from interlock.messages import FinishReason, MessageList, ToolCall, Usage
 from interlock.processors.progress import StepResult
 from interlock.verdict import CheckRecord, Tripwire
+
+if TYPE_CHECKING:
+    from interlock.runtime.coverage import Coverage
+    from interlock.runtime.processor_lists import ProcessorLists
 
 __all__ = ["AgentResult", "RunStatus"]
 
@@ -33,6 +37,7 @@ class AgentResult:
         error: What made it fail; None unless ``status == "failed"``.
         output: The object made to an output schema; None without one.
         suspended: The tool calls that wait for an approval; ``agent.resume(result.run_id, approve=…)`` goes on.
+        lists: The processors as they ran, for drawings.
     """
 
     run_id: str
@@ -47,6 +52,19 @@ class AgentResult:
     error: Exception | None = field(default=None)
     output: object = None
     suspended: Sequence[ToolCall] = ()
+    lists: ProcessorLists | None = field(default=None, repr=False, compare=False)
+
+    def coverage(self) -> Coverage:
+        """Which roles and kinds of parts of this run which guard has read; what none has is *not checked*."""
+        from interlock.runtime.coverage import coverage_of
+
+        return coverage_of(self)
+
+    def explain(self) -> str:
+        """The run in words: what each point decided, and why it ended as it did. Never what was said."""
+        from interlock.runtime.explain import explained
+
+        return explained(self)
 
     def raise_if_blocked(self) -> None:
         """Raise where the run was stopped.

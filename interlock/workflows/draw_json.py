@@ -77,10 +77,11 @@ def workflow_json(workflow: Workflow[Any, Any], *, run: Run | None = None) -> di
     }
 
 
-def plan_json(plan: Plan, *, run: Run | None = None) -> dict[str, Any]:
+def plan_json(plan: Plan, overlay: Overlay | None = None, *, run: Run | None = None) -> dict[str, Any]:
     """A plan's ``{"nodes": […], "edges": […]}``, and ``"run"``, as in :func:`workflow_json`."""
     graph = graph_of(plan)
-    overlay = None if run is None else overlay_of(graph, run)
+    if run is not None:
+        overlay = overlay_of(graph, run)
     told: dict[str, Any] = {
         "nodes": _nodes(graph.chain, overlay),
         "edges": [_edge(edge, overlay) for edge in graph.edges],

@@ -97,11 +97,11 @@ class MermaidChart:
         self._depth = 1
         self._counts: Counter[str] = Counter()
 
-    def plan(self, plan: Plan, *, run: Run | None = None) -> None:
-        """Draw a plan, at the top or in the frame that is open."""
+    def plan(self, plan: Plan, *, run: Run | None = None, overlay: Overlay | None = None) -> None:
+        """Draw a plan, at the top or in the frame that is open; with a run of it, or what one made of it."""
         graph = graph_of(plan)
-        overlay = None if run is None else overlay_of(graph, run)
-        if overlay is not None:
+        if run is not None:
+            overlay = overlay_of(graph, run)
             self._heading = f"{plan.id}: {overlay.heading}"
         ids: dict[str, str] = {}
         self._chain(graph.chain, ids, overlay, alone=True)

@@ -108,9 +108,9 @@ def workflow_text(workflow: Workflow[Any, Any], *, run: Run | None = None) -> st
     return "\n".join((printable(title), *heading, "", *(line.rstrip() for line in drawing.lines)))
 
 
-def plan_block(plan: Plan, room: int = TEXT_WIDTH) -> Block:
-    """The drawing of a plan, at most ``room`` columns wide where that can be."""
-    return _fitted(graph_of(plan).chain, None, room)
+def plan_block(plan: Plan, room: int = TEXT_WIDTH, overlay: Overlay | None = None) -> Block:
+    """The drawing of a plan, at most ``room`` columns wide where that can be; with what a run made of it."""
+    return _fitted(graph_of(plan).chain, overlay, room)
 
 
 def _fitted(chain: Chain, overlay: Overlay | None, room: int) -> Block:

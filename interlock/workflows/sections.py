@@ -26,6 +26,7 @@ from interlock.workflows.draw_mermaid import MermaidChart
 from interlock.workflows.draw_text import TEXT_WIDTH, plan_block
 from interlock.workflows.labels import printable
 from interlock.workflows.nodes import Plan
+from interlock.workflows.overlay import Overlay
 
 __all__ = ["NOTHING_ACTS", "Edge", "Section", "sections_json", "sections_mermaid", "sections_svg", "sections_text"]
 
@@ -51,6 +52,7 @@ class Section:
         plan: What runs there; None where nothing does.
         text: Shown where there is no plan, for what is no plan: the model, the tools. Without one the box is dimmed
             and says that nothing acts here.
+        overlay: What a run made of the plan; None: no run is drawn.
     """
 
     id: str
@@ -58,6 +60,7 @@ class Section:
     note: str = ""
     plan: Plan | None = None
     text: str | None = None
+    overlay: Overlay | None = None
 
     @property
     def body(self) -> Plan | str:
@@ -93,7 +96,7 @@ def sections_json(title: str, sections: Sequence[Section], edges: Sequence[Edge]
                 "label": section.label,
                 "note": section.note,
                 "text": section.text,
-                "plan": None if section.plan is None else plan_json(section.plan),
+                "plan": None if section.plan is None else plan_json(section.plan, section.overlay),
             }
             for section in sections
         ],
@@ -115,7 +118,7 @@ def sections_mermaid(title: str, sections: Sequence[Section], edges: Sequence[Ed
             with chart.frame(f"{section.label}: {section.note}" if section.note else section.label) as frame:
                 frames[section.id] = frame
                 if isinstance(section.body, Plan):
-                    chart.plan(section.body)
+                    chart.plan(section.body, overlay=section.overlay)
                 else:
                     chart.note(section.body, idle=section.body == NOTHING_ACTS)
     for source, target in known:
@@ -140,7 +143,14 @@ def sections_svg(
 
     numbered = _numbered(sections, edges)
     framed_ = [
-        FramedSection(section.id, section.label, section.note, section.body, idle=section.body == NOTHING_ACTS)
+        FramedSection(
+            section.id,
+            section.label,
+            section.note,
+            section.body,
+            idle=section.body == NOTHING_ACTS,
+            overlay=section.overlay,
+        )
         for section in sections
     ]
     return sections_picture(title, framed_, numbered, ends=ends)
@@ -185,7 +195,7 @@ def sections_text(title: str, sections: Sequence[Section], edges: Sequence[Edge]
 
 def _content(section: Section, room: int) -> Block:
     if isinstance(section.body, Plan):
-        return plan_block(section.body, room)
+        return plan_block(section.body, room, section.overlay)
     lines = wrapped(printable(section.body), room)
     width = max(map(width_of, lines))
     return Block(tuple(padded(line, width, centred=True) for line in lines), width, width // 2)

@@ -10,6 +10,7 @@ from interlock.workflows.draw_svg import picture
 from interlock.workflows.graph_of import graph_of
 from interlock.workflows.labels import printable
 from interlock.workflows.nodes import Plan
+from interlock.workflows.overlay import Overlay
 from interlock.workflows.pieces import GAP, Box, Frame, Part, Piece, TextLine, Wire, between
 from interlock.workflows.svg_layout import FRAME_MARGIN, chain_piece, framed, line_height, terminal_piece
 from interlock.workflows.text_size import fitted, text_width
@@ -33,6 +34,7 @@ class FramedSection(NamedTuple):
         id, label, note: As of a section.
         body: A plan, or words.
         idle: Whether nothing acts there.
+        overlay: What a run made of it.
     """
 
     id: str
@@ -40,6 +42,7 @@ class FramedSection(NamedTuple):
     note: str
     body: Plan | str
     idle: bool
+    overlay: Overlay | None = None
 
 
 class _Drawn(NamedTuple):
@@ -110,7 +113,7 @@ def _arrow(x: float, to: float, y: float) -> Part:
 
 def _content(section: FramedSection) -> Piece:
     if isinstance(section.body, Plan):
-        return chain_piece(graph_of(section.body).chain)
+        return chain_piece(graph_of(section.body).chain, section.overlay)
     lines = [
         TextLine(line, _WORDS, "mark" if section.idle else "label")
         for line in fitted(section.body, _NARROWEST, _WORDS, lines=4, prose=True)
