@@ -69,9 +69,7 @@ class PolicyOp(Operation):
             else:
                 return
         strand.entry.succeeded(strand.value)
-        run = strand.run
-        if self._hook.step is not None:
-            run.outputs[self._hook.step] = strand.value
+        strand.run.outputs[self._hook.step] = strand.value
 
     def _decided(self, strand: Strand, error: BaseException) -> object:
         """Pass the hook over, or stop the run, as the policy says.
