@@ -176,6 +176,7 @@ class Agent(SupportsStep[Asked, str]):
 
         Raises:
             NothingSuspended: No such run waits, or it does not wait for that call.
+            DefinitionError: The answer is none, such as ``approve="no"``.
             InterlockError: As in :meth:`generate`.
         """
         stream = self.resume_stream(run_id, approve=approve, reason=reason, tool_call_id=tool_call_id)
@@ -188,6 +189,7 @@ class Agent(SupportsStep[Asked, str]):
 
         Raises:
             NothingSuspended: On entering it: no such run waits, or it does not wait for that call.
+            DefinitionError: The answer is none.
         """
         from interlock.runtime.opening import reopened_run
         from interlock.runtime.stream import AgentStream

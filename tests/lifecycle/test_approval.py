@@ -8,7 +8,7 @@ import anyio
 import pytest
 
 from interlock import Agent, Phase, Processor, tool
-from interlock.errors import NothingSuspended
+from interlock.errors import DefinitionError, NothingSuspended
 from interlock.errors import ToolError as ToolFailed
 from interlock.processors import Deny, InputContext, OutputStreamContext, ToolCallChanges, ToolCallContext
 from interlock.testing import ScriptedModel
@@ -119,6 +119,25 @@ async def test_a_run_that_does_not_wait_cannot_be_resumed() -> None:
         with pytest.raises(NothingSuspended, match="agent 'till' has no run of that id that waits"):
             await agent.resume(run_id)
     assert RAN == [7]
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ({"approve": "no"}, "approve is True or False, not 'no'"),
+        ({"approve": None}, "approve is True or False, not None"),
+        ({"approve": 1}, "approve is True or False, not 1"),
+        ({"approve": False, "reason": 5}, "reason is a text or None, not 5"),
+        ({"tool_call_id": []}, r"tool_call_id is a text or None, not \[\]"),
+    ],
+)
+async def test_what_is_no_answer_approves_of_nothing_and_uses_nothing_up(answer: dict[str, Any], said: str) -> None:
+    agent = Agent(model=ScriptedModel([paying(), "Done."]), tools=[pay])
+    waits = await agent.generate("hi")
+    with pytest.raises(DefinitionError, match=said):
+        await agent.resume(waits.run_id, **answer)
+    assert RAN == []
+    assert (await agent.resume(waits.run_id)).text == "I pay. Done."
 
 
 async def test_of_two_that_resume_at_once_one_does() -> None:
