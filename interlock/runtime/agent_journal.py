@@ -53,8 +53,8 @@ class AgentJournal:
         told = {"agent": self._agent_id, **self._encoded(_told(run))}
         run.journal_rows = await self._append(run.facts.run_id, run.journal_rows, "agent-suspend", told)
 
-    async def claim(self, run_id: str, answer: Answer, *, here: bool) -> tuple[Told, int]:
-        """What is known of a run that waits, for the one who goes on with it.
+    async def waiting(self, run_id: str, answer: Answer, *, here: bool) -> tuple[Told, int]:
+        """What is known of a run that waits, for the one who wants to go on with it.
 
         Args:
             run_id: The run.
@@ -62,7 +62,7 @@ class AgentJournal:
             here: Whether the run itself is at hand.
 
         Returns:
-            That, and how many rows its journal has now.
+            That, and how many rows its journal has.
 
         Raises:
             UnknownRun: The store has none of that id.
@@ -84,11 +84,19 @@ class AgentJournal:
         check_answer(run_id, _asking(told), answer)
         if told["of_the_call"] and not here:
             raise RunError(f"run {run_id!r} was made with {', '.join(told['of_the_call'])} of its own, {_OWN_OBJECTS}")
+        return told, last.seq
+
+    async def claim(self, run: AgentRun) -> None:
+        """Write that somebody goes on with a run; nobody else can then.
+
+        Raises:
+            AlreadyResumed: Somebody else does.
+            StorageError: The store failed.
+        """
         try:
-            count = await self._append(run_id, last.seq, "agent-resume", {})
+            run.journal_rows = await self._append(run.facts.run_id, run.journal_rows, "agent-resume", {})
         except JournalConflict:
-            raise AlreadyResumed(run_id, "what it waited for") from None
-        return told, count
+            raise AlreadyResumed(run.facts.run_id, "what it waited for") from None
 
     async def finish(self, run: AgentRun, status: RunStatus) -> None:
         """Write how a run has ended of which the journal knows.

@@ -89,8 +89,7 @@ async def reopened_run(agent: Agent, run_id: str, answer: Answer, group: TaskGro
         RunError: It cannot be gone on with; it says why.
         StorageError: The store failed.
     """
-    taken = await agent.shelf.take(run_id, answer)
-    run = taken if isinstance(taken, AgentRun) else await _restored(agent, run_id, *taken, group)
+    run = await agent.shelf.take(run_id, answer, lambda told, rows: _restored(agent, run_id, told, rows, group))
     assert run.waiting is not None  # only runs that wait are taken
     run.waiting.decide(answer)
     run.go_on(group)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from types import NoneType
+from typing import TYPE_CHECKING, cast
 
-from interlock.errors import NothingSuspended
+from interlock.errors import DefinitionError, NothingSuspended
 from interlock.storage import RunStore
 
 if TYPE_CHECKING:
@@ -25,11 +26,24 @@ class Answer:
         approve: Whether the tools may run.
         reason: Why not; the model is told.
         tool_call_id: The call that is meant; None: all that wait.
+
+    Raises:
+        DefinitionError: One of these is of another type: what is not exactly True approves of nothing.
     """
 
     approve: bool = True
     reason: str | None = None
     tool_call_id: str | None = None
+
+    def __post_init__(self) -> None:
+        faults: list[str] = []
+        if not isinstance(cast("object", self.approve), bool):
+            faults.append(f"approve is True or False, not {self.approve!r}")
+        for name, text in (("reason", self.reason), ("tool_call_id", self.tool_call_id)):
+            if not isinstance(cast("object", text), str | NoneType):
+                faults.append(f"{name} is a text or None, not {text!r}")
+        if faults:
+            raise DefinitionError(faults, subject="resume")
 
 
 class Shelf:
@@ -59,11 +73,14 @@ class Shelf:
         if journal is None or run.settings.of_the_call:
             self._runs[run.facts.run_id] = run
 
-    async def take(self, run_id: str, answer: Answer) -> AgentRun | tuple[Told, int]:
+    async def take(self, run_id: str, answer: Answer, restored: Callable[[Told, int], Awaitable[AgentRun]]) -> AgentRun:
         """Take a run to go on with it; nobody else can then.
 
-        Returns:
-            The run; or what the store knows of it, and how many rows its journal has.
+        Args:
+            run_id: The run.
+            answer: What it is answered.
+            restored: Makes the run of what the store knows of it, and of how many rows its journal has. Where that
+                fails the run waits on.
 
         Raises:
             NothingSuspended: No such run of this agent waits, or it does not wait for that call.
@@ -73,16 +90,16 @@ class Shelf:
         journal = self._kept()
         run = self._runs.get(run_id)
         if journal is not None:
-            told = await journal.claim(run_id, answer, here=run is not None)
+            told, rows = await journal.waiting(run_id, answer, here=run is not None)
             if run is None:
-                return told
-            run.journal_rows = told[1]
+                run = await restored(told, rows)
+            await journal.claim(run)
         elif run is None:
             why = f"agent {self._agent_id!r} has no run of that id that waits; it may have been resumed already"
             raise NothingSuspended(run_id, why)
         assert run.waiting is not None  # only runs that wait are put here
         check_answer(run_id, run.waiting.asking(), answer)
-        del self._runs[run_id]
+        self._runs.pop(run_id, None)
         return run
 
     async def ended(self, run: AgentRun, status: RunStatus) -> None:

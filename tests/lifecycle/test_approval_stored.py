@@ -68,7 +68,7 @@ def till(store: RunStore, script: Any, **more: Any) -> Agent:
     )
 
 
-ASKS = ["I pay. ", ScriptedModel.tool_call("pay", {"amount": 7}, id="c1")]
+ASKS: list[Any] = ["I pay. ", ScriptedModel.tool_call("pay", {"amount": 7}, id="c1")]
 
 
 async def test_another_process_goes_on_where_the_run_stood(store: RunStore) -> None:
@@ -126,6 +126,21 @@ async def test_a_wrong_answer_uses_nothing_up(store: RunStore) -> None:
     with pytest.raises(NothingSuspended, match="does not wait for tool call 'c9', but for 'c1'"):
         await till(store, []).resume(waits.run_id, tool_call_id="c9")
     assert (await till(store, ["Done."]).resume(waits.run_id, tool_call_id="c1")).status == "success"
+
+
+async def test_a_run_that_cannot_be_made_again_for_now_waits_on(store: RunStore) -> None:
+    class Down(Exception):
+        """What the list is made of cannot be had."""
+
+    def down(context: object) -> list[Any]:
+        raise Down
+
+    waits = await till(store, [ASKS]).generate("hello")
+    agent = Agent(id="till", model="embedded/echo", tools=[pay], run_store=store, error_processors=down)
+    with pytest.raises(Down):
+        await agent.resume(waits.run_id)
+    assert RAN == []
+    assert (await till(store, ["Done."]).resume(waits.run_id)).text == "I pay. Done."
 
 
 async def test_what_the_store_does_not_have_is_told(store: RunStore) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import anyio
 import pytest
 
-from interlock import Agent, Blocked, Failed, Phase, StepContext, create_step, create_workflow
+from interlock import Agent, Blocked, Failed, Phase, StepContext, create_step, create_workflow, tool
 from interlock.errors import ModelError, StepFailed
 from interlock.runtime import MemoryRunStore, RunStore
 from interlock.testing import ScriptedModel
@@ -93,6 +93,23 @@ async def test_its_tripwire_is_the_runs_and_the_checks_say_who_was_not_asked(sto
         ("one/processor:behind", "not-checked"),
     ]
     assert after == []
+
+
+@stored
+async def test_its_tools_that_need_an_approval_do_not_run_and_its_model_is_told(stored: bool) -> None:
+    ran: list[str] = []
+
+    @tool(needs_approval=True)
+    def pay() -> None:
+        """Pay."""
+        ran.append("pay")
+
+    model = ScriptedModel([ScriptedModel.tool_call("pay", {}), ScriptedModel.tool_call("pay", {}), "I may not pay"])
+    one = Agent(id="one", model=model, tools=[pay])
+    outcome = await flow().then(one).commit().create_run(store=store_or_none(stored)).start("hello")
+    assert completed(outcome) == "I may not pay"
+    assert ran == []
+    assert "nobody can approve of it here: this agent is a step of a workflow" in model.received(1)
 
 
 @stored
