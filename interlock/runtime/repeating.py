@@ -114,3 +114,5 @@ async def recover(run: AgentRun, error: Exception) -> None:
         finally:
             run.waits = False
     run.look_at_latch()
+    if number == 0:
+        run.begin_again()

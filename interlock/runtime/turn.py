@@ -107,7 +107,7 @@ async def _attempt(run: AgentRun) -> AsyncGenerator[Chunk, None]:
     run.answer = answer
     run.before_answer = run.messages.fork()
     if number == 0:
-        run.accept()
+        run.accept()  # what is stopped before the model was asked leaves nothing
     path = run.points.chunk_path
     if path is not None:
         path.begin_step(number, run.messages)
@@ -216,6 +216,8 @@ async def _prepared(run: AgentRun, number: int) -> _Answer:
     )
     if run.points.acts(Phase.INPUT_STEP):
         step = await run.points.run(step, step_number=number)
+        if number > 0:
+            run.accept()  # what is kept of earlier steps is kept as the guards leave it now
     tools = _offered(step.tools, step.active_tools)
     _check_choice(step.tool_choice, tools)
     request = ModelRequest(

@@ -12,7 +12,7 @@ from interlock import Agent, Message, MessageList, Phase, tool
 from interlock.errors import DefinitionError, ForeignThread, ModelError, NothingSuspended, StorageError
 from interlock.memory import InMemoryMessageStore, Memory
 from interlock.messages import ToolInvocationPart
-from interlock.processors import KeepsTurn
+from interlock.processors import KeepsTurn, Retry
 from interlock.processors.seat import RunFacts
 from interlock.runtime import MemoryRunStore
 from interlock.runtime import ending as ending_module
@@ -113,6 +113,44 @@ async def test_a_block_in_a_later_step_leaves_the_tool_calls_of_the_accepted_one
 
     await agent_with(memory, TWO_STEPS, {phase: second_step}).generate("hi", thread="t", resource="ann")
     assert await stored(memory) == [("user", "hi"), ("assistant", ["", "parcel 1"])]
+
+
+@pytest.mark.parametrize("phase", [Phase.LLM_REQUEST, Phase.OUTPUT_STREAM, Phase.OUTPUT_STEP, Phase.OUTPUT_RESULT])
+async def test_what_an_input_guard_took_out_of_a_tools_result_is_not_kept_where_a_later_guard_blocks(
+    phase: Phase,
+) -> None:
+    memory = Memory()
+
+    def take_out(ctx: Any) -> None:
+        for message in ctx.messages:
+            for part in message.parts:
+                if isinstance(part, ToolInvocationPart) and part.state == "result":
+                    part.result = "[redacted]"
+
+    def second_step(ctx: Any) -> object:
+        if phase is Phase.OUTPUT_RESULT or ctx.step_number == 1:
+            return aborting()(ctx)
+        return getattr(ctx, "chunk", None)
+
+    acts: dict[Phase, Act] = {Phase.INPUT_STEP: take_out, phase: second_step}
+    result = await agent_with(memory, TWO_STEPS, acts).generate("hi", thread="t", resource="ann")
+    assert result.status == "tripwire"
+    assert await stored(memory) == [("user", "hi"), ("assistant", ["", "[redacted]"])]
+    assert "parcel" not in str(result.messages.to_json())
+
+
+async def test_what_is_blocked_before_the_model_is_asked_again_leaves_nothing_whyever_it_is_asked_again() -> None:
+    memory = Memory()
+
+    def the_second_time(ctx: Any) -> None:
+        if ctx.retry_count:
+            ctx.abort("no")
+
+    for script, when in ((["bad", "good"], Phase.OUTPUT_STEP), ([ModelError("gone"), "good"], Phase.API_ERROR)):
+        again: Act = (lambda ctx: Retry()) if when is Phase.API_ERROR else aborting(retry=True)
+        agent = agent_with(memory, script, {Phase.INPUT_STEP: the_second_time, when: again}, max_processor_retries=1)
+        result = await agent.generate("hi", thread="t", resource="ann")
+        assert (result.status, await stored(memory)) == ("tripwire", [])
 
 
 async def test_a_failed_run_leaves_the_turn_and_the_tool_calls_of_accepted_steps() -> None:
