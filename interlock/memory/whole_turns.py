@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 from interlock.errors import StorageError
 from interlock.memory.message_store import MessageStore
@@ -44,9 +45,15 @@ async def newest_turns(
 
 async def _loaded(store: MessageStore, thread: str, resource: str | None, last: int | None) -> list[Message]:
     try:
-        loaded: Sequence[Message] = await store.load(thread, resource=resource, last=last)
+        loaded = cast("object", await store.load(thread, resource=resource, last=last))
     except StorageError:
         raise
     except Exception as error:
         raise StorageError(f"the store failed to load thread {thread!r}: {type(error).__name__}: {error}") from error
-    return list(loaded if last is None else loaded[-last:])
+    if not isinstance(loaded, Sequence):
+        raise StorageError(f"for thread {thread!r} the store gave a {type(loaded).__name__}, not a list of messages")
+    messages = list(cast("Sequence[object]", loaded))
+    for message in messages:
+        if not isinstance(message, Message):
+            raise StorageError(f"for thread {thread!r} the store gave a {type(message).__name__} among the messages")
+    return cast("list[Message]", messages if last is None else messages[-last:])

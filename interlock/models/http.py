@@ -38,11 +38,15 @@ DRAIN_TIMEOUT: Final = 0.2
 
 
 FIRST_WAIT: Final = 0.5
-"""Seconds before a request is sent again for the first time; then twice as long each time (the ``openai`` package does
-the same), less up to a quarter at random so that clients do not come back all at once."""
+"""Seconds before a request is sent again for the first time; then twice as long each time, up to :data:`LONGEST_WAIT`
+(the ``openai`` package does the same up to 8), less up to a quarter at random so that clients do not come back all at
+once."""
 
 LONGEST_WAIT: Final = 60.0
 """Seconds. Where a server asks for more, it is not asked again; whoever handles the error may be more patient."""
+
+_DOUBLINGS: Final = 16
+"""After so many the wait is the longest; a float has no room for 1024."""
 
 
 REFUSAL_LIMIT: Final = 65_536
@@ -249,7 +253,7 @@ def _failures_as_model_errors(provider: str) -> Generator[None]:
 
 
 def _wait_before(attempt: int) -> float:
-    return FIRST_WAIT * 2.0 ** (attempt - 1) * random.uniform(0.75, 1.0)
+    return min(FIRST_WAIT * 2.0 ** min(attempt - 1, _DOUBLINGS), LONGEST_WAIT) * random.uniform(0.75, 1.0)
 
 
 def _seconds(headers: httpx.Headers) -> float | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import anyio
 import pytest
@@ -142,3 +142,22 @@ async def test_of_a_store_that_gives_more_than_it_was_asked_for_no_more_is_taken
     store = Generous()
     await store.save("t", thread_of("uauaua"))
     assert [message.text for message in await newest_turns(store, "t", last=3)] == ["u4", "a5"]
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (None, "for thread 't' the store gave a NoneType, not a list of messages"),
+        (iter(()), "for thread 't' the store gave a tuple_iterator, not a list of messages"),
+        ("text", "for thread 't' the store gave a str among the messages"),
+        ([{"role": "user"}], "for thread 't' the store gave a dict among the messages"),
+    ],
+)
+@pytest.mark.parametrize("last", [None, 3])
+async def test_a_store_that_gives_no_messages_is_told_so(given: Any, said: str, last: int | None) -> None:
+    class Odd(InMemoryMessageStore):
+        async def load(self, thread: str, **options: Any) -> Sequence[Message]:
+            return cast("Sequence[Message]", given)
+
+    with pytest.raises(StorageError, match=said):
+        await newest_turns(Odd(), "t", last=last)

@@ -96,3 +96,19 @@ async def test_a_server_that_wants_to_be_asked_much_later_is_not_asked_again_and
 async def test_max_retries_is_a_whole_number(serve: Serve, wrong: object) -> None:
     with pytest.raises(DefinitionError, match="max_retries is a whole number from 0"):
         await chunks_of(model_at(serve(streamed(HELLO))), _with({"max_retries": wrong}))
+
+
+@pytest.mark.anyio
+async def test_the_waits_grow_up_to_a_minute(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+    waits: list[float] = []
+
+    async def note(seconds: float) -> None:
+        waits.append(seconds)
+
+    monkeypatch.setattr("interlock.models.http.anyio.sleep", note)
+    monkeypatch.setattr("interlock.models.http.FIRST_WAIT", 0.5)
+    with pytest.raises(ModelError):
+        await chunks_of(model_at(serve(refused(503, "{}"))), _with({"max_retries": 12}))
+    assert 0.375 <= waits[0] <= 0.5
+    assert 0.75 <= waits[1] <= 1.0
+    assert 45.0 <= waits[-1] <= 60.0

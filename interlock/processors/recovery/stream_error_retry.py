@@ -18,6 +18,9 @@ _NEVER: Final = frozenset({400, 401, 403, 404, 405, 413, 422})
 
 _LONGEST: Final = 86_400.0
 
+_DOUBLINGS: Final = 64
+"""After so many of them any delay but none is longer than the longest; a float has no room for 1024."""
+
 
 class StreamErrorRetryProcessor(Processor):
     """Has a step done again whose model call failed for something that passes.
@@ -59,7 +62,7 @@ class StreamErrorRetryProcessor(Processor):
         if isinstance(max_retries, bool) or not isinstance(cast("object", max_retries), int) or max_retries < 0:
             faults.append(f"max_retries is a whole number from 0, not {max_retries!r}")
         for name, seconds in (("delay", delay), ("max_delay", max_delay)):
-            if isinstance(seconds, bool) or not 0 <= seconds <= _LONGEST:
+            if not _is_number(seconds) or not 0 <= seconds <= _LONGEST:
                 faults.append(f"{name} is a number of seconds from 0 up to a day, not {seconds!r}")
         if faults:
             raise DefinitionError(faults, subject=type(self).__name__)
@@ -79,8 +82,12 @@ class StreamErrorRetryProcessor(Processor):
             return None
         wait = error.retry_after
         if wait is None:
-            wait = min(self._delay * 2.0 ** (number - 1), self._max_delay)
+            wait = min(self._delay * 2.0 ** min(number - 1, _DOUBLINGS), self._max_delay)
         elif wait > self._max_delay:
             return None
         tried[step] = number
         return Retry(wait)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -68,8 +68,23 @@ async def test_in_an_agent_the_answer_comes_after_all(in_workflow: bool) -> None
 
 
 @pytest.mark.parametrize(
-    "options", [{"max_retries": -1}, {"max_retries": 1.5}, {"delay": -1.0}, {"max_delay": float("nan")}]
+    "options",
+    [
+        {"max_retries": -1},
+        {"max_retries": 1.5},
+        {"delay": -1.0},
+        {"max_delay": float("nan")},
+        {"delay": "1"},
+        {"max_delay": None},
+    ],
 )
 def test_figures_out_of_range_are_refused(options: dict[str, Any]) -> None:
     with pytest.raises(DefinitionError, match=next(iter(options))):
         StreamErrorRetryProcessor(**options)
+
+
+def test_however_often_it_is_tried_the_wait_is_a_number_up_to_the_longest() -> None:
+    guard = StreamErrorRetryProcessor(max_retries=1100, delay=0.5, max_delay=20.0)
+    waits = asked(guard, ModelError("overloaded", status=529), times=1100)
+    assert waits[:3] == [Retry(0.5), Retry(1.0), Retry(2.0)]
+    assert waits[-1] == Retry(20.0)
