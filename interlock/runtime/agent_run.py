@@ -290,16 +290,14 @@ class AgentRun:
                 put_signal(self.messages, signal, "response")
 
     def commit_parts(self, parts: Sequence[Part]) -> None:
-        """Take an accepted step's parts into the answer."""
+        """Take a step's parts into the answer. A step that said nothing is there too: what was said before is not its."""
         known = self.messages.get(self.message_id)
-        if known is None:
-            parts = [*(part.copy() for part in self._data), *parts]
-        if not parts:
-            return
-        if known is None:
-            self.messages.add(Message("assistant", list(parts), id=self.message_id), source="response")
-        else:
+        if known is not None:
             known.parts.extend([StepStartPart(), *parts])
+            return
+        parts = [*(part.copy() for part in self._data), *parts]
+        if parts:
+            self.messages.add(Message("assistant", list(parts), id=self.message_id), source="response")
 
     def accept(self) -> None:
         """Say that what the conversation holds now has been accepted: what comes later may be taken back to here."""

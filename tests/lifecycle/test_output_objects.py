@@ -133,6 +133,16 @@ async def test_of_several_steps_the_last_ones_text_is_the_answer() -> None:
     assert output == Trip(to="Rome", days=3)
 
 
+async def test_what_an_earlier_step_said_is_not_taken_for_the_answer_of_one_that_said_nothing() -> None:
+    def look() -> str:
+        """Look."""
+        return "seen"
+
+    model = ScriptedModel([[*PIECES, ScriptedModel.tool_call("look", {})], []])
+    with pytest.raises(OutputMismatch):
+        await agent(model, tools=[look]).generate("hello", output_schema=Trip)
+
+
 async def test_a_json_schema_gives_json_values() -> None:
     _, output = await read(agent(), {"type": "object", "required": ["days"]})
     assert output == {"to": "Rome", "days": 3}

@@ -190,3 +190,12 @@ async def test_an_answer_of_nothing_is_a_success_and_leaves_no_message() -> None
     result = await Agent(model=ScriptedModel([[]])).generate("hello")
     assert (result.status, result.text, result.usage) == ("success", "", Usage(1, 0))
     assert result.messages.texts() == ["hello"]
+
+
+@pytest.mark.anyio
+async def test_a_step_that_said_nothing_is_not_given_what_the_step_before_said() -> None:
+    guard = Everywhere()
+    agent = Agent(model=ScriptedModel([["I look. ", call("track")], []]), tools=[track], output_processors=[guard])
+    result = await agent.generate("hello")
+    assert [step.text for step in result.steps] == ["I look. ", ""]
+    assert result.text == "I look. "
