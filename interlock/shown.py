@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["shown"]
+__all__ = ["shown", "shown_error"]
 
 
 def shown(value: object, limit: int = 80) -> str:
@@ -25,3 +25,17 @@ def shown(value: object, limit: int = 80) -> str:
         size = f" of {value.bit_length()} bits" if isinstance(value, int) else ", which repr() cannot write"
         name = type(value).__name__
         return f"<{'an' if name[0] in 'aeiou' else 'a'} {name}{size}>"
+
+
+def shown_error(error: BaseException) -> str:
+    """What was raised, in a sentence about it: its class, and what it says; of one that cannot say it, the class.
+
+    Example:
+        >>> shown_error(ValueError("no such parcel"))
+        'ValueError: no such parcel'
+    """
+    name = type(error).__name__
+    try:
+        return f"{name}: {error}"
+    except Exception:
+        return name

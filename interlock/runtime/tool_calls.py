@@ -18,6 +18,7 @@ from interlock.runtime.cancellation import interrupts
 from interlock.runtime.repeating import spend_retry
 from interlock.runtime.shelf import Answer
 from interlock.runtime.strand import is_awaitable
+from interlock.shown import shown, shown_error
 from interlock.tools import Tool, ToolContext
 from interlock.tracing import warn
 from interlock.verdict import AbortSignal, Latch, Phase
@@ -67,7 +68,7 @@ class Call:
         except BaseException as error:
             if interrupts(error):
                 raise
-            self.error = f"tool {tool.name!r} failed: {type(error).__name__}: {error}"
+            self.error = f"tool {tool.name!r} failed: {shown_error(error)}"
             warn("a tool failed", tool=tool.name, run_id=context.run_id, error=type(error).__name__, at=_place(error))
         finally:
             self.ended.set()
@@ -143,10 +144,12 @@ async def _needs_approval(run: AgentRun, call: Call, step_number: int) -> bool:
         return bool(needs)
     try:
         said = needs(call.chunk.args, _tool_context(run, call, step_number))
-        return bool(await cast("Awaitable[object]", said) if is_awaitable(said) else said)
+        said = await cast("Awaitable[object]", said) if is_awaitable(said) else said
     except Exception as error:
-        what = f"needs_approval failed: {type(error).__name__}: {error}"
-        raise ToolFailed(call.tool.name, what) from error
+        raise ToolFailed(call.tool.name, f"needs_approval failed: {shown_error(error)}") from error
+    if not isinstance(said, bool):
+        raise ToolFailed(call.tool.name, f"needs_approval must give True or False, not {shown(said)}")
+    return said
 
 
 async def call_tools(run: AgentRun, step: StepResult, calls: Sequence[Call]) -> AsyncGenerator[Chunk | None, None]:
@@ -190,14 +193,22 @@ def _held(run: AgentRun, calls: Sequence[Call]) -> list[Call]:
     return [call for call in calls if call.chunk.tool_call_id in held]
 
 
-def keep_emitted(run: AgentRun, step: StepResult, came: Chunk, emitted: Chunk) -> None:
-    """Have the conversation hold what a stream processor made of a tool's result: what is emitted is what is stored."""
-    if isinstance(emitted, ToolResult) and emitted.tool_call_id == getattr(came, "tool_call_id", None):
-        run.messages.update_tool_invocation(emitted.tool_call_id, result=emitted.result, model_output=None)
-    elif isinstance(emitted, ToolError) and emitted.tool_call_id == getattr(came, "tool_call_id", None):
-        run.messages.update_tool_invocation(emitted.tool_call_id, error=emitted.error)
-    else:
+def keep_emitted(run: AgentRun, step: StepResult, calls: Sequence[Call], came: Chunk, emitted: Chunk) -> None:
+    """Have the conversation hold what a stream processor made of a tool's result: what is emitted is what is stored.
+
+    What the model is shown is made of that, too.
+    """
+    if not isinstance(emitted, ToolResult | ToolError) or emitted.tool_call_id != getattr(came, "tool_call_id", None):
         return
+    call = next(call for call in calls if call.chunk.tool_call_id == emitted.tool_call_id)
+    shown = None
+    if isinstance(emitted, ToolResult) and call.tool is not None:
+        shown = _shown_to_model(call, call.tool, emitted.result)
+    error = emitted.error if isinstance(emitted, ToolError) else call.error
+    if isinstance(emitted, ToolResult) and error is None:
+        run.messages.update_tool_invocation(emitted.tool_call_id, result=emitted.result, model_output=shown)
+    else:
+        run.messages.update_tool_invocation(emitted.tool_call_id, error=error)
     step.tool_results = [emitted if kept is came else kept for kept in step.tool_results]
 
 
@@ -284,7 +295,8 @@ async def _ended(run: AgentRun, call: Call, step_number: int) -> ToolResult | To
         if isinstance(result, ToolError):
             run.messages.update_tool_invocation(chunk.tool_call_id, error=result.error)
             return result
-        shown = _shown_to_model(call, result.result)
+        assert call.tool is not None  # without one it had ended with an error
+        shown = _shown_to_model(call, call.tool, result.result)
         if call.error is None:
             run.messages.update_tool_invocation(chunk.tool_call_id, result=result.result, model_output=shown)
             return result
@@ -300,13 +312,12 @@ def _place(error: BaseException) -> str:
     return f"{last.filename}:{last.lineno}"
 
 
-def _shown_to_model(call: Call, result: object) -> object:
+def _shown_to_model(call: Call, tool: Tool, result: object) -> object:
     """The tool's own form of the final result; where making it fails, that is the call's error."""
-    assert call.tool is not None
     try:
-        return call.tool.model_output(result)
+        return tool.model_output(result)
     except Exception as error:
-        call.error = f"to_model_output of tool {call.tool.name!r} failed: {type(error).__name__}: {error}"
+        call.error = f"to_model_output of tool {tool.name!r} failed: {shown_error(error)}"
         return None
 
 

@@ -149,7 +149,7 @@ async def _called(run: AgentRun, step: StepResult, calls: Sequence[Call]) -> Asy
         async for result in results:
             for chunk in await (written(run) if result is None else passed(run, result)):
                 if result is not None and chunk is not result:
-                    keep_emitted(run, step, result, chunk)
+                    keep_emitted(run, step, calls, result, chunk)
                 yield chunk
     run.points.end_inner_paths()
     run.take_signals()

@@ -7,7 +7,8 @@ import inspect
 import re
 import sys
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Final, cast, get_args, get_type_hints, is_typeddict
+from types import UnionType
+from typing import TYPE_CHECKING, Annotated, Any, Final, Union, cast, get_args, get_origin, get_type_hints, is_typeddict
 
 from interlock.errors import DefinitionError
 from interlock.tools.context import ToolContext
@@ -19,6 +20,8 @@ __all__ = ["Signature", "undressed"]
 
 _SECTION = re.compile(r"^(args|arguments|parameters):\s*$", re.IGNORECASE)
 _ENTRY = re.compile(r"^(\s+)\*{0,2}(\w+)\s*(?:\([^)]*\))?:\s*(.*)$")
+
+_CONTEXT = re.compile(r"\bToolContext\b")
 
 _PLAIN_TYPED_DICTS: Final[bool] = sys.version_info >= (3, 12)
 """Whether pydantic can read ``typing.TypedDict``; before, it keeps too little of its bases."""
@@ -33,7 +36,7 @@ class Signature:
 
     Raises:
         DefinitionError: A parameter is positional-only, takes any number of values, or, before Python 3.12, is a
-            ``typing.TypedDict``.
+            ``typing.TypedDict``; or two are annotated ``ToolContext``.
     """
 
     def __init__(self, name: str, function: Callable[..., object]) -> None:
@@ -54,9 +57,12 @@ class Signature:
             for p in self._parameters
             if not _PLAIN_TYPED_DICTS and (found := _plain_typed_dict(self._hints.get(p))) is not None
         ]
+        contexts = [p for p in self._parameters if _is_context(self._hints.get(p))]
+        if len(contexts) > 1:
+            faults.append(f"one parameter is given the ToolContext, not {len(contexts)}: {', '.join(contexts)}")
         if faults:
             raise DefinitionError(faults, subject=f"tool {name!r}")
-        self.context_parameter = next((p for p in self._parameters if self._hints.get(p) is ToolContext), None)
+        self.context_parameter = contexts[0] if contexts else None
 
     @functools.cached_property
     def model(self) -> type[BaseModel]:
@@ -88,8 +94,20 @@ class Signature:
 
     @functools.cached_property
     def json_schema(self) -> Mapping[str, Any]:
-        """JSON schema of the arguments, an object."""
-        schema = self.model.model_json_schema()
+        """JSON schema of the arguments, an object.
+
+        Raises:
+            DefinitionError: A parameter's type has none.
+        """
+        from pydantic import PydanticUserError
+
+        try:
+            schema = self.model.model_json_schema()
+        except PydanticUserError as error:
+            raise DefinitionError(
+                f"its parameters have no JSON schema that a model could be told: {error.message}",
+                subject=f"tool {self._name!r}",
+            ) from error
         schema.pop("title", None)
         for one in cast("dict[str, dict[str, Any]]", schema.get("properties", {})).values():
             one.pop("title", None)
@@ -125,12 +143,19 @@ def _hints(function: Callable[..., object]) -> dict[str, Any]:
 def _resolved(annotation: object, function: object) -> Any:
     if not isinstance(annotation, str):
         return annotation
-    if annotation.rsplit(".", 1)[-1] == "ToolContext":
+    if _CONTEXT.search(annotation):
         return ToolContext
     try:
         return eval(annotation, getattr(function, "__globals__", {}))
     except NameError:
         return Any
+
+
+def _is_context(annotation: object) -> bool:
+    """Whether it is ``ToolContext``, alone or as ``ToolContext | None``."""
+    return annotation is ToolContext or (
+        get_origin(annotation) in (Union, UnionType, Annotated) and any(map(_is_context, get_args(annotation)))
+    )
 
 
 def _plain_typed_dict(annotation: object) -> type | None:

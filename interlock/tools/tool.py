@@ -59,7 +59,7 @@ class Tool(SupportsStep[Any, Any]):
         )
         self.function = function
         self.to_model_output = to_model_output
-        self.needs_approval = needs_approval
+        self.needs_approval = _checked_approval(needs_approval, self.name)
         self.timeout = _checked_timeout(timeout, self.name)
         self._signature = Signature(self.name, function)
         self._step = ToolStep(self)
@@ -113,8 +113,14 @@ class Tool(SupportsStep[Any, Any]):
         return result
 
     def model_output(self, result: object) -> object:
-        """What the model is shown of a result; the result itself unless ``to_model_output`` makes something else."""
-        return None if self.to_model_output is None else self._serialised(self.to_model_output(result))
+        """What ``to_model_output`` makes of a result; None without one: the model is shown the result itself.
+
+        Where it makes None, that is an empty text: the model is shown nothing.
+        """
+        if self.to_model_output is None:
+            return None
+        made = self._serialised(self.to_model_output(result))
+        return "" if made is None else made
 
     def _bound(self, args: object) -> dict[str, object]:
         from pydantic import ValidationError
@@ -179,15 +185,15 @@ def tool(
             should be ``async def``.
         name: Default: the function's name.
         description: Default: the docstring up to its first section.
-        to_model_output: Makes, of the result as processors left it, what the model is shown instead.
+        to_model_output: Makes, of the result as processors left it, what the model is shown instead; None: nothing.
         needs_approval: True: a run of an agent that calls it is suspended, until ``agent.resume(run_id, approve=…)``
             answers. Or a function of the arguments (decoded, not validated yet) and the :class:`ToolContext` that says
-            whether that is needed, ``def`` or ``async def``.
+            whether that is needed, ``def`` or ``async def``. Where it gives neither True nor False, the run fails.
         timeout: Seconds that one call may take, after which an ``async`` function is cancelled and the model is told so
             as the tool's error. A ``def`` cannot be stopped; what it returns too late does not count.
 
     Raises:
-        DefinitionError: It can be no tool.
+        DefinitionError: It can be no tool, or an option is none.
 
     Example:
         >>> @tool
@@ -213,6 +219,15 @@ def tool(
         )
 
     return made if function is None else made(function)
+
+
+def _checked_approval(given: object, name: str) -> Approval:
+    if not isinstance(given, bool) and not callable(given):
+        raise DefinitionError(
+            f"needs_approval is True, False or a function of the arguments and the ToolContext, not {given!r}",
+            subject=f"tool {name!r}",
+        )
+    return given
 
 
 def _checked_timeout(timeout: object, name: str) -> float | None:

@@ -197,6 +197,15 @@ async def test_where_nobody_can_tell_whether_it_is_needed_the_run_fails_and_the_
     assert RAN == []
 
 
+@pytest.mark.parametrize("said", [None, "no", 0])
+async def test_what_says_neither_yes_nor_no_fails_the_run_and_the_tool_does_not_run(said: Any) -> None:
+    asks = tool(lambda: RAN.append("ran"), name="pay", needs_approval=lambda args, ctx: said)
+    agent = Agent(model=ScriptedModel([paying(), "Done."]), tools=[asks])
+    with pytest.raises(ToolFailed, match="needs_approval must give True or False, not"):
+        await agent.generate("hi")
+    assert RAN == []
+
+
 async def test_what_a_processor_denied_or_dropped_needs_no_approval() -> None:
     class Denying(Processor):
         id = "denying"

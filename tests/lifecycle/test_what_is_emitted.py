@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import cast
 
 import pytest
 
-from interlock import Agent, Processor
+from interlock import Agent, Processor, tool
 from interlock.errors import InterlockError, InvalidProcessorReturn
 from interlock.messages import Chunk, Finish, StepFinish, TextDelta, ToolInvocationPart, ToolResult, TripwireChunk
 from interlock.processors import (
@@ -46,6 +47,53 @@ async def test_a_tool_result_changed_in_the_stream_is_what_is_stored_and_what_th
     assert "secret" not in model.received(1)
     assert [r.type for r in result.steps[0].tool_results] == ["tool-result"]
     assert "secret" not in str(result.steps)
+
+
+async def test_what_the_model_is_shown_of_a_result_is_made_of_the_one_that_was_emitted() -> None:
+    class Redact(Processor):
+        id = "redact"
+
+        def process_output_stream(self, ctx: OutputStreamContext) -> Chunk:
+            if isinstance(ctx.chunk, ToolResult):
+                return ctx.chunk.replace(result={**cast("dict[str, str]", ctx.chunk.result), "who": "[X]"})
+            return ctx.chunk
+
+    def find() -> dict[str, str]:
+        """Find."""
+        return {"who": "ann", "key": "hidden"}
+
+    named = tool(find, to_model_output=lambda found: f"it is {found['who']}")
+    model = ScriptedModel([ScriptedModel.tool_call("find", {}), "done"])
+    result = await Agent(model=model, tools=[named], output_processors=[Redact()]).generate("x")
+    (part,) = [p for m in result.messages for p in m.parts if isinstance(p, ToolInvocationPart)]
+    assert (part.result, part.model_output) == ({"who": "[X]", "key": "hidden"}, "it is [X]")
+    assert "hidden" not in model.received(1)
+
+
+async def test_where_no_form_for_the_model_can_be_made_of_what_was_emitted_it_is_told_so() -> None:
+    class Redact(Processor):
+        id = "redact"
+
+        def process_output_stream(self, ctx: OutputStreamContext) -> Chunk:
+            return ctx.chunk.replace(result="[X]") if isinstance(ctx.chunk, ToolResult) else ctx.chunk
+
+    def find() -> dict[str, str]:
+        """Find."""
+        return {"who": "ann"}
+
+    named = tool(find, to_model_output=lambda found: found["who"])
+    model = ScriptedModel([ScriptedModel.tool_call("find", {}), "done"])
+    result = await Agent(model=model, tools=[named], output_processors=[Redact()]).generate("x")
+    assert result.status == "success"
+    assert "to_model_output of tool 'find' failed" in model.received(1)
+
+
+async def test_a_form_for_the_model_that_is_none_shows_it_nothing() -> None:
+    hides = tool(look, to_model_output=lambda result: None)
+    model = calling()
+    result = await Agent(model=model, tools=[hides]).generate("x")
+    assert result.text == "done"
+    assert "secret" not in model.received(1)
 
 
 async def test_a_call_that_was_taken_out_does_not_make_the_model_be_asked_again() -> None:

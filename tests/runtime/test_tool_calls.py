@@ -205,6 +205,18 @@ async def cancelled_itself() -> None:
     raise asyncio.CancelledError
 
 
+class Speechless(Exception):
+    """Cannot say what it is."""
+
+    def __str__(self) -> str:
+        raise OSError
+
+
+def speechless() -> None:
+    """Raises that."""
+    raise Speechless
+
+
 def not_serialisable() -> object:
     """Gives what is no JSON."""
     return object()
@@ -220,6 +232,7 @@ def not_serialisable() -> object:
         (tool(with_number, name="t"), "no json", "invalid arguments"),
         (tool(lambda: 1, name="other"), {}, "there is no tool 't'; the tools are: 'other'"),
         (tool(lambda: 1, name="t", to_model_output=lambda result: result["x"]), {}, "not subscriptable"),
+        (tool(speechless, name="t"), {}, "tool 't' failed: Speechless"),
     ],
     ids=[
         "raises",
@@ -229,6 +242,7 @@ def not_serialisable() -> object:
         "arguments no JSON",
         "unknown",
         "to_model_output",
+        "raises what cannot be told",
     ],
 )
 async def test_whatever_a_tool_does_wrong_is_told_to_the_model_and_the_run_goes_on(

@@ -24,6 +24,10 @@ class Address(BaseModel):
     number: int | None = None
 
 
+class Opaque:
+    """Nothing a model could be told of."""
+
+
 def schema(function: Any) -> dict[str, Any]:
     """The schema of a function's arguments."""
     return dict(Signature("t", function).json_schema)
@@ -116,6 +120,30 @@ def test_the_parameter_for_the_context_is_injected_wherever_it_stands() -> None:
         made = Signature("t", function)
         assert made.context_parameter == name
         assert list(made.json_schema["properties"]) == ["n"]
+
+
+def test_the_context_may_be_left_out_by_whoever_calls_the_function_directly() -> None:
+    def one(n: int, ctx: ToolContext | None = None) -> None: ...
+
+    def other(n: int, ctx: typing.Optional[ToolContext] = None) -> None: ...  # noqa: UP045
+
+    for function in (one, other):
+        assert Signature("t", function).context_parameter == "ctx"
+        assert list(schema(function)["properties"]) == ["n"]
+
+
+def test_two_parameters_for_the_context_are_refused() -> None:
+    def both(one: ToolContext, two: ToolContext) -> None: ...
+
+    with pytest.raises(DefinitionError, match="one parameter is given the ToolContext, not 2: one, two"):
+        Signature("t", both)
+
+
+def test_a_type_without_a_schema_is_a_definition_error_when_it_is_first_needed() -> None:
+    def f(thing: Opaque) -> None: ...
+
+    with pytest.raises(DefinitionError, match="tool 't': its parameters have no JSON schema"):
+        schema(f)
 
 
 def test_names_that_only_the_functions_own_scope_knows_do_not_hide_the_others() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 from collections.abc import Callable
@@ -284,10 +285,9 @@ async def test_a_tool_that_does_not_let_itself_be_cancelled_has_no_result_either
     @tool(timeout=0.01)
     async def stubborn() -> str:
         """Go on."""
-        try:
+        with contextlib.suppress(anyio.get_cancelled_exc_class()):
             await anyio.sleep_forever()
-        except anyio.get_cancelled_exc_class():
-            return "late"
+        return "late"
 
     with pytest.raises(ToolError, match="took longer"):
         await stubborn.run({}, context())
@@ -334,3 +334,9 @@ def test_what_a_tool_writes_outside_an_agent_is_checked_all_the_same() -> None:
         ctx.write("at", object())
     with pytest.raises(ValueError, match="what tool '' streams"):
         ctx.stream(object())
+
+
+@pytest.mark.parametrize("wrong", ["no", None, 1, [True]])
+def test_what_does_not_say_whether_an_approval_is_needed_is_refused(wrong: Any) -> None:
+    with pytest.raises(DefinitionError, match="needs_approval is True, False or a function"):
+        tool(lambda: None, name="f", needs_approval=wrong)
