@@ -22,6 +22,7 @@ from interlock.messages import (
     TextDelta,
     TextPart,
     ToolCall,
+    ToolCallApproval,
     ToolError,
     ToolInvocationPart,
     ToolResult,
@@ -201,9 +202,9 @@ class AgentRun:
         self._clear_feedback()
 
     def holds(self, chunk: Chunk) -> bool:
-        """Whether a chunk is held back for now; then it is kept."""
+        """Whether a chunk is held back for now; then it is kept. The question whether a tool may run never is."""
         release = self.settings.release
-        if release == "chunk" or (release == "step" and self._step_accepted):
+        if release == "chunk" or (release == "step" and self._step_accepted) or type(chunk) is ToolCallApproval:
             return False
         self._held.append(chunk)
         return True
@@ -290,7 +291,7 @@ class AgentRun:
                 put_signal(self.messages, signal, "response")
 
     def commit_parts(self, parts: Sequence[Part]) -> None:
-        """Take a step's parts into the answer. A step that said nothing is there too: what was said before is not its."""
+        """Take a step's parts into the answer. One that said nothing is there too: what was said before is not its."""
         known = self.messages.get(self.message_id)
         if known is not None:
             known.parts.extend([StepStartPart(), *parts])
@@ -388,6 +389,7 @@ class AgentRun:
         """The result. What was not delivered to a client is not in the text of a run that did not end well."""
         status = self.status or "canceled"
         text = self.text if status in ("success", "suspended") else self._delivered.getvalue()
+        waiting = self.waiting if status == "suspended" else None
         return AgentResult(
             self.facts.run_id,
             status,
@@ -401,5 +403,5 @@ class AgentRun:
             error=self.error,
             output=self.output if status == "success" else None,
             lists=self.points.lists,
-            suspended=() if self.waiting is None else tuple(call.chunk for call in self.waiting.pending()),
+            suspended=() if waiting is None else tuple(call.chunk for call in waiting.pending()),
         )

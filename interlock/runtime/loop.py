@@ -10,15 +10,19 @@ from interlock.processors.contexts import InputContext, OutputResultContext
 from interlock.runtime.agent_run import AgentRun
 from interlock.runtime.ending import keep, keep_what_was_accepted
 from interlock.runtime.repeating import reject, repeats
-from interlock.runtime.turn import take_step
+from interlock.runtime.turn import take_step, taken_back
 from interlock.runtime.written import unread, written
 from interlock.verdict import AbortSignal, Phase, Tripwire
 
 __all__ = ["run_loop", "tripwire_chunk"]
 
 
-async def run_loop(run: AgentRun) -> AsyncGenerator[Chunk, None]:
+async def run_loop(run: AgentRun, *, again: bool = False) -> AsyncGenerator[Chunk, None]:
     """Run an agent to its end, yielding what the client is given.
+
+    Args:
+        run: The run.
+        again: Whether its newest attempt at a step was taken back, by somebody else than this loop.
 
     It is pulled: nothing happens between one chunk and the reader's wish for the next. It ends with ``finish``, or with
     exactly one ``tripwire`` or ``error`` chunk; the run says how. A run that has been begun already goes on where it
@@ -35,13 +39,17 @@ async def run_loop(run: AgentRun) -> AsyncGenerator[Chunk, None]:
             for chunk in await written(run):
                 if not run.holds(chunk):
                     yield chunk
+        if again:
+            for chunk in await taken_back(run):
+                if not run.holds(chunk):
+                    yield chunk
         while True:
             async with aclosing(take_step(run)) as chunks:
                 async for chunk in chunks:
                     if run.holds(chunk):
                         continue
                     try:
-                        for held in run.let_go():
+                        for held in () if run.settings.release == "run" else run.let_go():
                             yield held
                         yield chunk
                     except GeneratorExit:
@@ -52,7 +60,7 @@ async def run_loop(run: AgentRun) -> AsyncGenerator[Chunk, None]:
             if _goes_on(run):
                 continue
             accepted = await _accepted(run)
-            for chunk in await written(run):
+            for chunk in await written(run, rejected=not accepted):
                 if not run.holds(chunk):
                     yield chunk
             if accepted:

@@ -11,7 +11,7 @@ import anyio
 from anyio.abc import TaskGroup
 
 from interlock.errors import InterlockError
-from interlock.messages import Chunk, StepFinish
+from interlock.messages import Chunk
 from interlock.runtime.result import AgentResult, RunStatus
 from interlock.runtime.watchdog import Watchdog, watchdog
 
@@ -116,8 +116,8 @@ class AgentStream:
 
             if repeats(run) and not self._is_canceled():
                 reject(run)
-                self._chunks = run_loop(run)
-                return StepFinish("retry") if run.settings.release == "chunk" else await self._next()
+                self._chunks = run_loop(run, again=True)
+                return await self._next()
             self._ended = True
             tripwire = run.facts.latch.tripwire
             if tripwire is not None:

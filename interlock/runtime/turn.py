@@ -35,7 +35,7 @@ from interlock.verdict import AbortSignal, Phase
 if TYPE_CHECKING:
     from interlock.runtime.objects import PartialObject
 
-__all__ = ["passed", "take_step"]
+__all__ = ["passed", "take_step", "taken_back"]
 
 
 class _Answer:
@@ -90,13 +90,20 @@ async def take_step(run: AgentRun) -> AsyncGenerator[Chunk, None]:
         else:
             break
         waiting = None
-        for chunk in await written(run, rejected=True):
+        for chunk in await taken_back(run):
             yield chunk
-        if run.settings.release == "chunk":
-            yield StepFinish("retry")
     if run.waiting is None:
         run.open_step = None
         run.accept()
+
+
+async def taken_back(run: AgentRun) -> Sequence[Chunk]:
+    """What the client is given of an attempt that was taken back: what was written meanwhile, and its end where it has
+    seen its beginning."""
+    chunks = await written(run, rejected=True)
+    if run.settings.release != "chunk" or run.before_answer is None:
+        return chunks
+    return [*chunks, StepFinish("retry")]
 
 
 async def _attempt(run: AgentRun) -> AsyncGenerator[Chunk, None]:

@@ -305,3 +305,25 @@ async def test_what_is_held_back_comes_out_in_order(release: Any) -> None:
     texts = [c.text for c in [*first, *second] if c.type == "text-delta"]
     assert "".join(texts) == "I pay. Done."
     assert ("text-delta" in kinds(first)) == (release == "step")
+
+
+@pytest.mark.parametrize("release", ["chunk", "step", "run"])
+async def test_whatever_is_held_back_somebody_is_asked(release: Any) -> None:
+    guard = Everywhere("guard", {Phase.TOOL_CALL: lambda ctx: ToolCallChanges(args={"amount": 3})})
+    agent = Agent(model=ScriptedModel([paying(), "Done."]), tools=[pay], output_processors=[guard])
+    first, waits = await chunks_and_result(agent, release=release)
+    assert [c.args for c in first if c.type == "tool-call-approval"] == [{"amount": 3}]
+    async with agent.resume_stream(waits.run_id) as stream:
+        assert "tool-call-approval" not in kinds([chunk async for chunk in stream])
+
+
+async def test_a_run_that_was_canceled_waits_for_nobody() -> None:
+    agent = Agent(model=ScriptedModel([paying(), "Done."]), tools=[pay])
+    async with agent.stream("hi") as stream:
+        async for chunk in stream:
+            if chunk.type == "tool-call-approval":
+                stream.cancel()
+        result = await stream.result()
+    assert (result.status, result.suspended) == ("canceled", ())
+    with pytest.raises(NothingSuspended):
+        await agent.resume(result.run_id)
