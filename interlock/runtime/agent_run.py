@@ -130,6 +130,7 @@ class AgentRun:
         waits: Whether it waits for the model or a tool right now: a verdict that comes from elsewhere interrupts that.
         begun: Whether the input processors have been asked.
         more_steps: Model calls besides ``max_steps``, because a processor asked for them.
+        asks_again: Whether what a provider's own tool returned was refused, so that the model is asked once more.
         answer: The model's answer in the step that is being taken; None before the model was asked.
         open_step: The step that is being taken, as soon as its answer is complete.
         before_answer: The conversation as the model was asked with it.
@@ -155,6 +156,7 @@ class AgentRun:
     waits: bool = False
     begun: bool = False
     more_steps: int = 0
+    asks_again: bool = False
     answer: Answering | None = None
     open_step: StepResult | None = None
     before_answer: MessageList | None = None
@@ -183,6 +185,7 @@ class AgentRun:
     def begin_attempt(self) -> None:
         """The model is about to be asked, for a step or for the same step again."""
         self.answer = self.open_step = self.before_answer = None
+        self.asks_again = False
         self._step_accepted = False
         self._held_step = len(self._held)
         if self.facts.outbox is not None:

@@ -126,7 +126,7 @@ def _goes_on(run: AgentRun) -> bool:
     """Whether the model is to be asked again: it called tools that ran here, and there are steps left."""
     step = run.steps[-1]
     run.finish_reason = step.finish_reason
-    if not step.tool_results:
+    if not step.tool_results and not run.asks_again:
         return False
     if run.number < run.settings.max_steps + run.more_steps:
         return True

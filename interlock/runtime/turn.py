@@ -7,7 +7,16 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING
 
 from interlock.errors import InterlockError
-from interlock.messages import Chunk, DataChunk, StepFinish, StepStart, TextDelta, ToolCallApproval, ToolResult
+from interlock.messages import (
+    Chunk,
+    DataChunk,
+    StepFinish,
+    StepStart,
+    TextDelta,
+    ToolCallApproval,
+    ToolError,
+    ToolResult,
+)
 from interlock.models import LanguageModel, ModelRequest, ToolSpec
 from interlock.processors.contexts import (
     InputStepContext,
@@ -170,6 +179,7 @@ async def _answered(run: AgentRun, answer: _Answer, number: int) -> AsyncGenerat
         async for given in incoming:
             came = run.with_own_id(given)
             looked = await looked_at_result(run, came, number) if isinstance(came, ToolResult) else came
+            run.asks_again = looked is not came and isinstance(looked, ToolError)
             for chunk in await passed(run, looked, answer.assembly):
                 if keeps_chunks:
                     answer.chunks.append(chunk)
@@ -178,6 +188,14 @@ async def _answered(run: AgentRun, answer: _Answer, number: int) -> AsyncGenerat
                     made = answer.object.add(chunk.text)
                     if made is not None:
                         yield made
+            if run.asks_again:  # what the model goes on to say is made of what was refused
+                break
+        if not run.asks_again:
+            return
+    for chunk in await passed(run, StepFinish("tool-calls"), answer.assembly):
+        if keeps_chunks:
+            answer.chunks.append(chunk)
+        yield chunk
 
 
 async def passed(run: AgentRun, chunk: Chunk, into: Assembly | None = None) -> tuple[Chunk, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import anyio
 import anyio.lowlevel
@@ -23,6 +24,7 @@ from interlock.processors import (
 from interlock.testing import ScriptedModel
 from interlock.tools import ToolContext
 from tests.lifecycle.acting import Everywhere, aborting, chunks_and_result, kinds, model_that_calls
+from tests.lifecycle.valid_history import assert_valid_history
 
 pytestmark = pytest.mark.anyio
 
@@ -321,6 +323,36 @@ async def test_calls_that_the_provider_ran_are_not_run_again_but_their_results_a
     assert f"guard:{Phase.TOOL_CALL}" not in guard.log
     assert [chunk.result for chunk in chunks if isinstance(chunk, ToolResult)] == ["[redacted]"]
     assert [part.result for part in invocations(result)] == ["[redacted]"]
+
+
+@pytest.mark.parametrize("max_steps", [1, 5])
+async def test_where_what_the_provider_ran_is_sent_back_the_model_is_asked_again_and_told_why(max_steps: int) -> None:
+    answer: list[ScriptItem] = [
+        "I look. ",
+        ToolCall("c1", "search", {"n": 1}, provider_executed=True),
+        ToolResult("c1", "search", {"n": 1}, result="secret", provider_executed=True),
+        "it says secret",
+        call("search", {"n": 2}),
+    ]
+    refused = 0
+
+    def refuse(ctx: Any) -> None:
+        nonlocal refused
+        refused += 1
+        ctx.abort("too private", retry=True)
+
+    ran: list[int] = []
+    model = ScriptedModel([answer, "Then not."])
+    agent = Agent(model=model, tools=[noting_tool(ran, "search")], max_processor_retries=1, max_steps=max_steps)
+    guard = Everywhere("guard", {Phase.TOOL_RESULT: refuse})
+    chunks, result = await chunks_and_result(agent, output_processors=[guard])
+    assert (result.status, result.text, result.finish_reason) == ("success", "I look. Then not.", "stop")
+    assert (ran, refused, model.calls, model.closed) == ([], 1, 2, 1)
+    assert [(part.state, part.error) for part in invocations(result)] == [("error", "too private")]
+    assert kinds(chunks).count("step-start") == kinds(chunks).count("step-finish") == 2
+    assert "too private" in model.received(1)
+    assert "secret" not in str(result.messages.to_json()) + model.received(1)
+    assert_valid_history(model.requests[1].prompt)
 
 
 async def test_a_block_while_tools_run_cancels_them_and_waits_for_them() -> None:
