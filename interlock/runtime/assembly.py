@@ -80,6 +80,13 @@ class Assembly:
             case _:
                 pass
 
+    def with_its_arguments(self, chunk: Chunk) -> Chunk:
+        """What a provider's own tool has come to, with the arguments of its call as that was emitted."""
+        if not isinstance(chunk, ToolResult | ToolError):
+            return chunk
+        call = next((call for call in self.tool_calls if call.tool_call_id == chunk.tool_call_id), None)
+        return chunk if call is None or call.args is chunk.args else chunk.replace(args=call.args)
+
     @property
     def text(self) -> str:
         """The text so far, all text parts."""

@@ -177,7 +177,7 @@ async def _answered(run: AgentRun, answer: _Answer, number: int) -> AsyncGenerat
     run.look_at_latch()
     async with aclosing(model_chunks(run, answer.model, answer.request, answer.cached)) as incoming:
         async for given in incoming:
-            came = run.with_own_id(given)
+            came = answer.assembly.with_its_arguments(run.with_own_id(given))
             looked = await looked_at_result(run, came, number) if isinstance(came, ToolResult) else came
             run.asks_again = looked is not came and isinstance(looked, ToolError)
             for chunk in await passed(run, looked, answer.assembly):

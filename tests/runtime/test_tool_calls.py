@@ -325,6 +325,21 @@ async def test_calls_that_the_provider_ran_are_not_run_again_but_their_results_a
     assert [part.result for part in invocations(result)] == ["[redacted]"]
 
 
+async def test_the_result_of_a_call_that_the_provider_ran_bears_the_arguments_that_were_emitted() -> None:
+    def redact(ctx: OutputStreamContext) -> Chunk:
+        return ctx.chunk.replace(args={"q": "[X]"}) if isinstance(ctx.chunk, ToolCall) else ctx.chunk
+
+    answer: list[ScriptItem] = [
+        ToolCall("c1", "search", {"q": "secret"}, provider_executed=True),
+        ToolResult("c1", "search", {"q": "secret"}, result="found", provider_executed=True),
+    ]
+    seen: list[JSONValue] = []
+    guard = Everywhere("guard", {Phase.OUTPUT_STREAM: redact, Phase.TOOL_RESULT: lambda ctx: seen.append(ctx.args)})
+    chunks, _ = await chunks_and_result(Agent(model=ScriptedModel([answer]), output_processors=[guard]))
+    assert [chunk.args for chunk in chunks if isinstance(chunk, ToolResult)] == [{"q": "[X]"}]
+    assert seen == [{"q": "[X]"}]
+
+
 @pytest.mark.parametrize("max_steps", [1, 5])
 async def test_where_what_the_provider_ran_is_sent_back_the_model_is_asked_again_and_told_why(max_steps: int) -> None:
     answer: list[ScriptItem] = [
