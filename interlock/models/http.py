@@ -261,12 +261,14 @@ def _seconds(headers: httpx.Headers) -> float | None:
     said = headers.get("retry-after", "").strip()
     try:
         return max(0.0, float(said)) if said.replace(".", "", 1).isdigit() else _until(parsedate_to_datetime(said))
-    except ValueError:
+    except (ValueError, OverflowError):  # Python knows no later moment than the end of the year 9999
         return None
 
 
 def _until(moment: datetime) -> float:
-    return max(0.0, (moment.astimezone(UTC) - datetime.now(UTC)).total_seconds())
+    if moment.tzinfo is None:  # "-0000": of UTC, and nothing is known of the place (RFC 5322, section 3.3)
+        moment = moment.replace(tzinfo=UTC)
+    return max(0.0, (moment - datetime.now(UTC)).total_seconds())
 
 
 def _unusable_url(fault: Exception | str, provider: str) -> ModelError:

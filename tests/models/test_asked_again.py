@@ -112,3 +112,30 @@ async def test_the_waits_grow_up_to_a_minute(serve: Serve, monkeypatch: pytest.M
     assert 0.375 <= waits[0] <= 0.5
     assert 0.75 <= waits[1] <= 1.0
     assert 45.0 <= waits[-1] <= 60.0
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("said", "waits"),
+    [
+        ("Fri, 31 Dec 9999 23:59:59 -2359", True),
+        ("Thu, 01 Jan 2099 00:00:00 -0000", True),
+        ("9" * 400, True),
+        ("Fri, 31 Dec 99999 23:59:59 GMT", False),
+        ("\u00b2", False),
+        ("soon", False),
+    ],
+)
+async def test_whatever_a_server_says_of_when_to_ask_again_its_refusal_is_told(
+    serve: Serve, said: str, waits: bool
+) -> None:
+    def refuse(exchange: Exchange) -> None:
+        exchange.head(429, "application/json", retry_after=said)
+        exchange.send(b'{"error": {"message": "too many"}}')
+        exchange.finish()
+
+    server = serve(refuse)
+    with pytest.raises(ModelError, match="too many") as caught:
+        await chunks_of(model_at(server))
+    assert (caught.value.retry_after is not None) is waits
+    assert len(server.requests) == (1 if waits else 3)
