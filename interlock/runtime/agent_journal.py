@@ -154,7 +154,7 @@ def _told(run: AgentRun) -> dict[str, Any]:
         "resource": run.facts.resource,
         "request_context": _recordable(run.facts.request_context),
         "settings": {name: getattr(settings, name) for name in SETTINGS},
-        "of_the_call": list(settings.of_the_call),
+        "of_the_call": run.brought_along(),
         "checks": run.points.records(),
         "states": run.points.states(),
     }
@@ -178,11 +178,21 @@ def restore(run: AgentRun, told: Told) -> None:
     Args:
         run: Of the same agent, with the settings that were written.
         told: What the journal says.
+
+    Raises:
+        RunError: The agent has not all tools that were called.
     """
+    tools = {tool.name: tool for tool in run.settings.tools}
+    gone = sorted({chunk.tool_name for chunk, *_ in told["waiting"] if chunk.tool_name in told["offered"]} - set(tools))
+    if gone:
+        raise RunError(
+            f"run {run.facts.run_id!r} waits with calls of {', '.join(map(repr, gone))}, which agent "
+            f"{run.facts.agent_id!r} has not (any more): it waits on until an agent that has them resumes it"
+        )
     run.stand_at(told["stands"])
     run.facts.retry_count = told["retry_count"]
     run.points.restore(told["checks"], told["states"])
-    offered = {tool.name: tool for tool in run.settings.tools if tool.name in told["offered"]}
+    offered = {name: tool for name, tool in tools.items() if name in told["offered"]}
     calls: list[Call] = []
     for chunk, error, asks, approved in told["waiting"]:
         call = Call(chunk, offered)

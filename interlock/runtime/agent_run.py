@@ -366,6 +366,16 @@ class AgentRun:
             self.finish_reason = "error" if status == "failed" else "other"
             self._take_back()
 
+    def brought_along(self) -> list[str]:
+        """What it goes on with that is not its agent's own and that no store can keep."""
+        given = list(self.settings.of_the_call)
+        calls = () if self.waiting is None else self.waiting.calls
+        if "tools" not in given and any(
+            call.tool is not None and call.tool not in self.settings.tools for call in calls
+        ):
+            given.append("tools")  # offered by a processor
+        return given
+
     def stands(self) -> dict[str, object]:
         """Where it stands, as data; besides that, what it waits for and what its points have come to."""
         return {**{name: getattr(self, name) for name in _STANDS}, "_delivered": self._delivered.getvalue()}

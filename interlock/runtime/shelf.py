@@ -70,7 +70,7 @@ class Shelf:
         journal = self._kept()
         if journal is not None:
             await journal.suspend(run)
-        if journal is None or run.settings.of_the_call:
+        if journal is None or run.brought_along():
             self._runs[run.facts.run_id] = run
 
     async def take(self, run_id: str, answer: Answer, restored: Callable[[Told, int], Awaitable[AgentRun]]) -> AgentRun:

@@ -9,7 +9,14 @@ import pytest
 
 from interlock import Agent, Processor, tool
 from interlock.errors import AlreadyResumed, NothingSuspended, RunError, UnknownRun, UnrecordableValue
-from interlock.processors import InputContext, OutputResultContext, OutputStepContext, OutputStreamContext
+from interlock.processors import (
+    InputContext,
+    InputStepContext,
+    OutputResultContext,
+    OutputStepContext,
+    OutputStreamContext,
+    StepChanges,
+)
 from interlock.runtime import MemoryRunStore, SQLiteRunStore
 from interlock.storage import RunStore
 from interlock.testing import ScriptedModel
@@ -158,6 +165,32 @@ async def test_what_was_given_to_the_call_alone_goes_on_in_its_own_process_only(
     with pytest.raises(RunError, match="was made with model of its own, which no store keeps"):
         await till(store, ["Done."]).resume(waits.run_id)
     assert (await agent.resume(waits.run_id)).text == "I pay. Done."
+
+
+async def test_a_tool_that_a_processor_offered_goes_on_in_its_own_process_only(store: RunStore) -> None:
+    class Offering(Processor):
+        id = "offering"
+
+        def process_input_step(self, ctx: InputStepContext) -> StepChanges:
+            return StepChanges(tools=[pay])
+
+    def made(script: Any) -> Agent:
+        return Agent(id="till", model=ScriptedModel(script), input_processors=[Offering()], run_store=store)
+
+    agent = made([ASKS, "Done."])
+    waits = await agent.generate("hello")
+    with pytest.raises(RunError, match="was made with tools of its own, which no store keeps"):
+        await made(["Done."]).resume(waits.run_id)
+    assert (await agent.resume(waits.run_id)).text == "I pay. Done."
+    assert RAN == [7]
+
+
+async def test_a_call_whose_tool_the_agent_has_no_more_waits_on(store: RunStore) -> None:
+    waits = await till(store, [ASKS]).generate("hello")
+    without = Agent(id="till", model="embedded/echo", run_store=store)
+    with pytest.raises(RunError, match="waits with calls of 'pay', which agent 'till' has not"):
+        await without.resume(waits.run_id)
+    assert (await till(store, ["Done."]).resume(waits.run_id)).text == "I pay. Done."
 
 
 async def test_options_that_are_data_go_on(store: RunStore) -> None:
