@@ -180,7 +180,7 @@ class AgentRun:
     @property
     def number(self) -> int:
         """The number of the step that is taken next, or is being taken, from 0."""
-        return sum(step.finish_reason != "retry" for step in self.steps if step is not self.open_step)
+        return sum(step.reason is None for step in self.steps if step is not self.open_step)
 
     def begin_attempt(self) -> None:
         """The model is about to be asked, for a step or for the same step again."""

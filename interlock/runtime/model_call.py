@@ -5,17 +5,32 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager
 from types import TracebackType
+from typing import Final, cast
 
 import anyio
 
 from interlock.errors import InterlockError
-from interlock.messages import Chunk, ChunkBase, ErrorChunk
+from interlock.messages import (
+    Chunk,
+    ChunkBase,
+    ErrorChunk,
+    ReasoningDelta,
+    StepFinish,
+    TextDelta,
+    ToolCallApproval,
+    Usage,
+)
 from interlock.models import LanguageModel, ModelRequest
 from interlock.processors.returns import RUNS_OWN
 from interlock.runtime.agent_run import AgentRun
 from interlock.runtime.cancellation import cancelled_itself, lonely_cancellation
+from interlock.shown import shown
 
 __all__ = ["ModelFailed", "model_chunks"]
+
+_NEVER: Final = (*RUNS_OWN, ToolCallApproval)
+_ENDS: Final = ("stop", "length", "tool-calls", "content-filter", "error", "other")
+"""Why a model's answer may end; the other reasons are the run's own."""
 
 
 class ModelFailed(Exception):
@@ -84,8 +99,20 @@ def _fault_in(chunk: object, who: str) -> Exception | None:
         return chunk.error
     if not isinstance(chunk, ChunkBase):
         return InterlockError(f"{who} gave a {type(chunk).__name__} in its stream, which is no chunk")
-    if isinstance(chunk, RUNS_OWN):
+    if isinstance(chunk, _NEVER):
         return InterlockError(f"{who} gave a {type(chunk).__name__} chunk, which only the run itself gives")
+    if isinstance(chunk, TextDelta | ReasoningDelta) and not isinstance(cast("object", chunk.text), str):
+        return InterlockError(f"{who} gave a {type(chunk).__name__} whose text is a {type(chunk.text).__name__}")
+    return _fault_in_end(chunk, who) if isinstance(chunk, StepFinish) else None
+
+
+def _fault_in_end(chunk: StepFinish, who: str) -> Exception | None:
+    """What is wrong with what a model says of the end of its answer."""
+    if chunk.finish_reason not in _ENDS:
+        said = shown(chunk.finish_reason)
+        return InterlockError(f"{who} ended its answer with the finish reason {said}; a model's are {', '.join(_ENDS)}")
+    if not isinstance(cast("object", chunk.usage), Usage):
+        return InterlockError(f"{who} ended its answer with a {type(chunk.usage).__name__} as its usage, not a Usage")
     return None
 
 

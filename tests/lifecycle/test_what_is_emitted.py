@@ -9,7 +9,16 @@ import pytest
 
 from interlock import Agent, Processor, tool
 from interlock.errors import InterlockError, InvalidProcessorReturn
-from interlock.messages import Chunk, Finish, StepFinish, TextDelta, ToolInvocationPart, ToolResult, TripwireChunk
+from interlock.messages import (
+    Chunk,
+    Finish,
+    StepFinish,
+    TextDelta,
+    ToolCallApproval,
+    ToolInvocationPart,
+    ToolResult,
+    TripwireChunk,
+)
 from interlock.processors import (
     CachedResponse,
     LLMRequestContext,
@@ -131,6 +140,33 @@ async def test_neither_a_model_nor_a_cached_answer_can_end_the_run_with_a_chunk(
 
     with pytest.raises(InterlockError, match=r"which is no chunk|which only the run itself gives"):
         await Agent(model="embedded/echo", input_processors=[Cached()]).generate("x")
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (StepFinish("retry"), "the finish reason 'retry'; a model's are stop, length"),
+        (StepFinish("odd"), "the finish reason 'odd'"),  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+        (StepFinish(usage=None), "a NoneType as its usage"),  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+        (TextDelta(None), "a TextDelta whose text is a NoneType"),  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+        (ToolCallApproval("c", "look", {}), "which only the run itself gives"),
+    ],
+)
+async def test_what_a_model_cannot_say_is_told(given: Chunk, said: str) -> None:
+    with pytest.raises(InterlockError, match=f"model scripted/model (gave|ended its answer with) .*{said}"):
+        await Agent(model=ScriptedModel([[given, StepFinish()]])).generate("x")
+
+
+async def test_a_hook_that_says_that_an_answer_was_not_accepted_does_not_make_the_run_endless() -> None:
+    class Says(Processor):
+        id = "says"
+
+        def process_output_stream(self, ctx: OutputStreamContext) -> Chunk:
+            return ctx.chunk.replace(finish_reason="retry") if isinstance(ctx.chunk, StepFinish) else ctx.chunk
+
+    model = ScriptedModel(lambda request: ScriptedModel.tool_call("look", {}))
+    result = await Agent(model=model, tools=[look], output_processors=[Says()], max_steps=3).generate("x")
+    assert (result.finish_reason, model.calls) == ("max-steps", 3)
 
 
 async def test_a_result_that_is_no_json_is_refused_where_it_is_returned() -> None:
