@@ -97,11 +97,24 @@ class Agent(SupportsStep[Asked, str]):
             )
         self.instructions = instructions
         self.tools = as_tools(tools)
+        check_options(
+            self,
+            {
+                "max_steps": max_steps,
+                "max_processor_retries": max_processor_retries,
+                "model_settings": model_settings,
+            },
+        )
+        if run_store is not None and (
+            isinstance(run_store, type) or not isinstance(cast("object", run_store), RunStore)
+        ):
+            raise DefinitionError(
+                f"run_store is a store such as MemoryRunStore(), not {run_store!r}", subject=f"agent {id!r}"
+            )
         self.model_settings = dict(model_settings or {})
         self.description = description
         self.max_steps = max_steps
         self.max_processor_retries = max_processor_retries
-        check_options(self, {"max_steps": max_steps, "max_processor_retries": max_processor_retries})
         self.processor_lists: Mapping[str, ProcessorList] = {
             "input": input_processors,
             "output": output_processors,

@@ -48,6 +48,9 @@ def check_options(agent: Agent, options: Mapping[str, Any]) -> None:
         text: object = options.get(name)
         if text is not None and (not isinstance(text, str) or not text):
             faults.append(f"{name} must be a text that is not empty, not {text!r}")
+    active: object = options.get("active_tools")
+    if active is not None and not _are_texts(active):
+        faults.append(f"active_tools must be a list of tools' names such as ['look'], not {active!r}")
     prepare = options.get("prepare_step")
     if prepare is not None and not callable(prepare):
         faults.append(f"prepare_step must be a function of InputStepContext, not {prepare!r}")
@@ -65,12 +68,24 @@ def as_tools(given: Sequence[Tool | SupportsTool | Callable[..., object]]) -> li
     Raises:
         DefinitionError: Something can be no tool, or two have one name.
     """
+    if not _is_list(given):
+        raise DefinitionError(
+            f"tools are a list of tools, functions and agents such as [look], not {given!r}", subject="tools"
+        )
     made = [_as_tool(one) for one in given]
     names = [one.name for one in made]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise DefinitionError(f"two tools have one name: {', '.join(map(repr, twice))}", subject="tools")
     return made
+
+
+def _is_list(value: object) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, str)
+
+
+def _are_texts(value: object) -> bool:
+    return _is_list(value) and all(isinstance(one, str) for one in cast("Sequence[object]", value))
 
 
 def _as_tool(one: Tool | SupportsTool | Callable[..., object]) -> Tool:
