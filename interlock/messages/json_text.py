@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from typing import cast
+from typing import NoReturn, cast
 
 from interlock.messages.parts import JSONValue
 
-__all__ = ["json_text", "plain_json"]
+__all__ = ["json_text", "plain_json", "read_json"]
 
 
 def plain_json(value: object, where: str) -> JSONValue:
@@ -34,9 +34,10 @@ def plain_json(value: object, where: str) -> JSONValue:
     from pydantic_core import PydanticSerializationError, to_jsonable_python
 
     try:
-        return to_jsonable_python(value)
+        made = to_jsonable_python(value)
     except PydanticSerializationError as error:
         raise ValueError(f"{where}: a {type(value).__name__} has no JSON form") from error
+    return plain_json(made, where)  # pydantic lets numbers pass that are not finite
 
 
 def _key(key: object, where: str) -> str:
@@ -50,3 +51,26 @@ def _key(key: object, where: str) -> str:
 def json_text(value: JSONValue, where: str = "value") -> str:
     """The value as JSON text, in as few characters as are easily read; letters stay as they are."""
     return json.dumps(plain_json(value, where), ensure_ascii=False)
+
+
+def read_json(text: str) -> JSONValue:
+    """The value that JSON text stands for, of numbers that JSON has.
+
+    Raises:
+        ValueError: It is no JSON. ``NaN`` and ``Infinity`` are none (RFC 8259, section 6); nor, here, is a number too
+            large for a float (``1e999``).
+        RecursionError: It nests too deeply to be read.
+    """
+    value: JSONValue = json.loads(text, parse_constant=_refuse, parse_float=_finite)
+    return value
+
+
+def _finite(written: str) -> float:
+    number = float(written)
+    if math.isinf(number):
+        raise ValueError(f"{written} is too large")
+    return number
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is no JSON")

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import mimetypes
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, cast
 
-from interlock.messages.json_text import json_text
+from interlock.messages.json_text import json_text, read_json
 from interlock.messages.message import Message, Role
 from interlock.messages.openai_form import AUDIO_FORMATS, OPENAI
 from interlock.messages.parts import FilePart, JSONValue, Part, ReasoningPart, TextPart, ToolInvocationPart
@@ -80,7 +79,7 @@ def read_openai(messages: Iterable[Mapping[str, JSONValue]]) -> list[Message]:
         role = given.field("role").value
         if role == "tool":
             _answer(given, calls)
-        elif role in _ROLES:
+        elif isinstance(role, str) and role in _ROLES:
             message = _message(given, role)
             calls.update(_by_id(message.parts))
             read.append(message)
@@ -162,7 +161,7 @@ def _image(image: Spot) -> FilePart:
 
 def _audio(audio: Spot) -> FilePart:
     name = audio.field("format")
-    if name.value not in _MEDIA_TYPES:
+    if not isinstance(name.value, str) or name.value not in _MEDIA_TYPES:
         raise name.wrong(f"must be one of {', '.join(_MEDIA_TYPES)}, not {name.value!r}")
     return FilePart(_MEDIA_TYPES[name.value], audio.field("data").text())
 
@@ -194,7 +193,7 @@ def _call(call: Spot) -> ToolInvocationPart:
 def _decoded_arguments(text: str) -> JSONValue:
     """What the model wrote; text that is no JSON stays as it is."""
     try:
-        return json.loads(text) if text else None
+        return read_json(text) if text else None
     except (ValueError, RecursionError):  # no JSON, or nested too deep to be read
         return text
 
@@ -217,7 +216,7 @@ def _decoded_result(text: str) -> JSONValue:
     if not (text == "null" or text[:1] in ("{", "[")):
         return text
     try:
-        value: JSONValue = json.loads(text)
+        value = read_json(text)
         return value if json_text(value) == text else text
     except (ValueError, RecursionError):
         return text

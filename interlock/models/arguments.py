@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import math
-from typing import NoReturn
-
+from interlock.messages.json_text import read_json
 from interlock.messages.parts import JSONValue
 
 __all__ = ["decode_arguments"]
@@ -24,17 +21,6 @@ def decode_arguments(text: str) -> JSONValue:
     if not text.strip():
         return {}
     try:
-        return json.loads(text, parse_constant=_refuse, parse_float=_finite)
+        return read_json(text)
     except (ValueError, RecursionError):
         return text
-
-
-def _finite(written: str) -> float:
-    number = float(written)
-    if math.isinf(number):
-        raise ValueError(f"{written} is too large")
-    return number
-
-
-def _refuse(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is no JSON")

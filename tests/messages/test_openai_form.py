@@ -185,15 +185,16 @@ def test_letters_stay_letters_in_arguments_and_results() -> None:
     assert result["content"] == '{"für": "Zoë"}'
 
 
-def test_arguments_that_are_no_json_stay_what_the_model_wrote() -> None:
+@pytest.mark.parametrize("written", ['{"a": ', '{"a": NaN}', "[1e999]", "-Infinity"])
+def test_arguments_that_are_no_json_stay_what_the_model_wrote(written: str) -> None:
     given_form: list[dict[str, JSONValue]] = [
-        {"role": "assistant", "tool_calls": [{"id": "c", "function": {"name": "t", "arguments": '{"a": '}}]},
+        {"role": "assistant", "tool_calls": [{"id": "c", "function": {"name": "t", "arguments": written}}]},
         {"role": "tool", "tool_call_id": "c", "content": "no JSON"},
     ]
     messages = MessageList.from_openai(given_form)
     part = messages[0].parts[0]
     assert isinstance(part, ToolInvocationPart)
-    assert part.args == '{"a": '
+    assert part.args == written
     assert MessageList.from_openai(messages.to_openai())[0].parts == messages[0].parts
 
 
@@ -219,6 +220,11 @@ CALL: dict[str, Any] = {"id": "c", "type": "function", "function": {"name": "t",
         ("hello", "messages: a list is needed here, not str"),
         (["hello"], r"messages\[0\]: a dict is needed here, not str"),
         ([{"content": "a"}], r"messages\[0\].role: must be one of system, developer, user, assistant, tool, not None"),
+        ([{"role": ["user"]}], r"messages\[0\].role: .* not \['user'\]"),
+        (
+            [{"role": "user", "content": [{"type": "input_audio", "input_audio": {"format": ["wav"]}}]}],
+            r"input_audio.format: must be one of wav, mp3, not \['wav'\]",
+        ),
         ([{"role": "robot"}], r"messages\[0\].role: .* not 'robot'"),
         ([{"role": "user", "content": 3}], r"messages\[0\].content: a list is needed here, not int"),
         ([{"role": "user", "content": [{"type": "video"}]}], r"messages\[0\].content\[0\].type: .* not 'video'"),

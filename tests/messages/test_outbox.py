@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import anyio
 import pytest
@@ -21,13 +22,18 @@ def test_what_is_written_shares_nothing_with_what_was_given() -> None:
     assert chunk == DataChunk("seen", {"seen": [1]}, "s", "m", True)
 
 
+@dataclass
+class _Share:
+    part: float
+
+
 def _endless() -> list[object]:
     value: list[object] = []
     value.append(value)
     return value
 
 
-@pytest.mark.parametrize("data", [math.nan, object(), {"a": [object()]}, {None: 1}, _endless()])
+@pytest.mark.parametrize("data", [math.nan, object(), {"a": [object()]}, {None: 1}, _endless(), _Share(math.inf)])
 def test_what_has_no_json_form_is_refused_when_it_is_written(data: object) -> None:
     with pytest.raises(ValueError, match="the data written as 'n'"):
         written_chunk("n", data)
