@@ -11,6 +11,7 @@ import anyio
 
 from interlock.errors import ToolError as ToolFailed
 from interlock.messages import Chunk, ToolCall, ToolError, ToolInvocationPart, ToolResult
+from interlock.messages.parts import copy_json
 from interlock.processors.contexts import ToolCallContext, ToolResultContext
 from interlock.processors.progress import StepResult
 from interlock.runtime.agent_run import AgentRun
@@ -57,7 +58,7 @@ class Call:
         try:
             with self.scope:
                 if not self.scope.cancel_called and latch.tripwire is None:  # else stopped before its first step
-                    self.result = await tool.run(self.chunk.args, context)
+                    self.result = await tool.run(copy_json(self.chunk.args), context)
                     self.error = None
         except anyio.get_cancelled_exc_class():
             if anyio.current_effective_deadline() == -math.inf:
@@ -143,7 +144,7 @@ async def _needs_approval(run: AgentRun, call: Call, step_number: int) -> bool:
     if not callable(needs):
         return bool(needs)
     try:
-        said = needs(call.chunk.args, _tool_context(run, call, step_number))
+        said = needs(copy_json(call.chunk.args), _tool_context(run, call, step_number))
         said = await cast("Awaitable[object]", said) if is_awaitable(said) else said
     except Exception as error:
         raise ToolFailed(call.tool.name, f"needs_approval failed: {shown_error(error)}") from error
@@ -238,7 +239,7 @@ async def looked_at_result(run: AgentRun, chunk: ToolResult, step_number: int) -
             raise
         run.more_steps += 1
         return ToolError(chunk.tool_call_id, chunk.tool_name, chunk.args, tripwire.reason, chunk.provider_executed)
-    return chunk if context.result is chunk.result else chunk.replace(result=context.result)
+    return chunk.replace(result=copy_json(context.result))  # hooks may keep theirs, and change it later
 
 
 async def _look_at_call(run: AgentRun, call: Call, step_number: int) -> None:

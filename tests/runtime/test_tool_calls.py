@@ -261,6 +261,37 @@ async def test_whatever_a_tool_does_wrong_is_told_to_the_model_and_the_run_goes_
     assert told in model.received(1)
 
 
+async def test_whoever_changes_arguments_or_results_that_were_handed_out_changes_nothing_that_was_said() -> None:
+    kept: list[Any] = []
+
+    def needs(args: Any, ctx: ToolContext) -> bool:
+        args["of"]["n"] = "needs"
+        return False
+
+    def count(of: Any) -> dict[str, Any]:
+        kept.append(of["n"])
+        of["n"] = "tool"
+        return {"all": {"n": 2}}
+
+    def look(ctx: Any) -> None:
+        kept.append(ctx.result)
+
+    def late(ctx: Any) -> None:
+        if ctx.step_number == 1:
+            kept[1]["all"]["n"] = "late"
+
+    guard = Everywhere("guard", {Phase.TOOL_RESULT: look, Phase.INPUT_STEP: late})
+    model = ScriptedModel([call("count", {"of": {"n": 1}}), "done"])
+    agent = Agent(model=model, tools=[tool(count, needs_approval=needs)], input_processors=[guard])
+    chunks, result = await chunks_and_result(agent)
+    assert kept == [1, {"all": {"n": "late"}}]
+    (part,) = invocations(result)
+    assert (part.args, part.result) == ({"of": {"n": 1}}, {"all": {"n": 2}})
+    said = [*chunks, *result.steps[0].tool_calls, *result.steps[0].tool_results]
+    assert all(c.args == {"of": {"n": 1}} for c in said if isinstance(c, ToolCall | ToolResult))
+    assert all(c.result == {"all": {"n": 2}} for c in said if isinstance(c, ToolResult))
+
+
 @pytest.mark.parametrize("anyio_backend", ["asyncio"])
 async def test_a_tool_that_cancelled_itself_has_failed_it_has_not_returned_none() -> None:
     agent = Agent(model=model_that_calls("t"), tools=[tool(cancelled_itself, name="t")])
