@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 from collections import deque
@@ -78,8 +79,8 @@ class OpenAIChatModel(LanguageModel):
         headers: Further headers of every call.
 
     Raises:
-        DefinitionError: A header that cannot be sent. On streaming: no key, an unusable key, or provider options
-            that are no mapping.
+        DefinitionError: An option of another type, or a header that cannot be sent. On streaming: no key, an unusable
+            key, or provider options that are no mapping.
 
     Example:
         >>> model = OpenAIChatModel("qwen3:8b", base_url="http://localhost:11434/v1", provider="ollama")
@@ -100,14 +101,16 @@ class OpenAIChatModel(LanguageModel):
     ) -> None:
         from interlock.models.http import HTTPCaller
 
+        faults = _faults(
+            {"name": name, "provider": provider}, {"base_url": base_url, "api_key": api_key}, timeout, headers
+        )
+        if faults:
+            raise DefinitionError(faults, subject=f"model {provider}/{name}")
         self.name = name
         self.provider = provider
         self._base_url = base_url
         self._api_key = api_key
         self._headers = dict(headers or {})
-        faults = [fault for name, value in self._headers.items() if (fault := _header_fault(name, value))]
-        if faults:
-            raise DefinitionError(faults, subject=f"model {self.id}")
         self._caller = HTTPCaller(provider, timeout=timeout, client=client)
 
     @asynccontextmanager
@@ -268,6 +271,29 @@ def _choice(choice: ToolChoice) -> JSONValue:
     if choice in ("auto", "none", "required"):
         return choice
     return {"type": "function", "function": {"name": choice}}
+
+
+def _faults(
+    texts: Mapping[str, object], texts_or_none: Mapping[str, object], timeout: object, headers: object
+) -> list[str]:
+    """What is wrong with a model's options. Texts may be secrets, and are not shown."""
+    faults = [
+        f"{option}= is a text, not a {type(value).__name__}"
+        for option, value in {**texts, **texts_or_none}.items()
+        if not (isinstance(value, str) or (value is None and option in texts_or_none))
+    ]
+    if timeout is not None and not _is_time_out(timeout):
+        faults.append(f"timeout= is a number of seconds above 0, not {timeout!r}")
+    if headers is None:
+        return faults
+    if not isinstance(headers, Mapping):
+        return [*faults, f"headers= maps names to values, and is no {type(headers).__name__}"]
+    found = (_header_fault(*item) for item in cast("Mapping[object, object]", headers).items())
+    return [*faults, *(fault for fault in found if fault)]
+
+
+def _is_time_out(seconds: object) -> bool:
+    return isinstance(seconds, int | float) and not isinstance(seconds, bool) and 0 < seconds < math.inf
 
 
 def _header_fault(name: object, value: object) -> str | None:

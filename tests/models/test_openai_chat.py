@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from typing import Any
 
 import httpx
 import pytest
@@ -278,6 +279,24 @@ def test_headers_that_cannot_be_sent_are_refused_unseen(headers: dict[str, str],
     with pytest.raises(DefinitionError, match=fault) as caught:
         OpenAIChatModel("m-1", headers=headers)
     assert str(caught.value).startswith("model openai/m-1: ")
+    assert "cret" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("options", "fault"),
+    [
+        ({"timeout": -1.0}, r"timeout= is a number of seconds above 0, not -1\.0"),
+        ({"timeout": float("nan")}, "timeout= is a number of seconds above 0, not nan"),
+        ({"timeout": "10"}, "timeout= is a number of seconds above 0, not '10'"),
+        ({"base_url": 8080}, "base_url= is a text, not a int"),
+        ({"api_key": b"secret"}, "api_key= is a text, not a bytes"),
+        ({"provider": None}, "provider= is a text, not a NoneType"),
+        ({"headers": ["secret"]}, "headers= maps names to values, and is no list"),
+    ],
+)
+def test_options_of_another_type_are_refused_unseen(options: dict[str, Any], fault: str) -> None:
+    with pytest.raises(DefinitionError, match=fault) as caught:
+        OpenAIChatModel("m-1", **options)
     assert "cret" not in str(caught.value)
 
 
