@@ -135,6 +135,7 @@ class AgentRun:
         open_step: The step that is being taken, as soon as its answer is complete.
         before_answer: The conversation as the model was asked with it.
         waiting: The step whose tools wait for somebody's approval.
+        questions: What the client is asked then.
         shelf: Where it is kept meanwhile.
         journal_rows: How many rows a store has of it.
         object_schema: What the newest step's answer is to be.
@@ -161,6 +162,7 @@ class AgentRun:
     open_step: StepResult | None = None
     before_answer: MessageList | None = None
     waiting: Waiting | None = None
+    questions: list[ToolCallApproval] = field(default_factory=list[ToolCallApproval])
     journal_rows: int = 0
     object_schema: ObjectSchema | None = None
     output: object = None
@@ -205,9 +207,9 @@ class AgentRun:
         self._clear_feedback()
 
     def holds(self, chunk: Chunk) -> bool:
-        """Whether a chunk is held back for now; then it is kept. The question whether a tool may run never is."""
+        """Whether a chunk is held back for now; then it is kept."""
         release = self.settings.release
-        if release == "chunk" or (release == "step" and self._step_accepted) or type(chunk) is ToolCallApproval:
+        if release == "chunk" or (release == "step" and self._step_accepted):
             return False
         self._held.append(chunk)
         return True

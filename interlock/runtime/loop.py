@@ -49,7 +49,7 @@ async def run_loop(run: AgentRun, *, again: bool = False) -> AsyncGenerator[Chun
                     if run.holds(chunk):
                         continue
                     try:
-                        for held in () if run.settings.release == "run" else run.let_go():
+                        for held in run.let_go():
                             yield held
                         yield chunk
                     except GeneratorExit:
@@ -84,6 +84,9 @@ async def run_loop(run: AgentRun, *, again: bool = False) -> AsyncGenerator[Chun
                 yield held
             if whole is not None:
                 yield whole
+        else:  # whoever leaves now leaves a run that waits
+            for question in run.questions:
+                yield question
     yield last
 
 

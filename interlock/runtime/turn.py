@@ -156,10 +156,14 @@ async def _called(run: AgentRun, step: StepResult, calls: Sequence[Call]) -> Asy
     """The tools of a step; where somebody must be asked first, only the question."""
     run.waiting = await approval_asked(run, step, calls)
     if run.waiting is not None:
+        run.questions.clear()
         for call in run.waiting.pending():
             asked = ToolCallApproval(call.chunk.tool_call_id, call.chunk.tool_name, call.chunk.args)
             for chunk in await passed(run, asked):
-                yield chunk
+                if type(chunk) is ToolCallApproval:
+                    run.questions.append(chunk)  # put when the run can be resumed
+                else:
+                    yield chunk
         return
     async with aclosing(call_tools(run, step, calls)) as results:
         async for result in results:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import anyio
@@ -11,6 +12,8 @@ from interlock import Agent, Phase, Processor, tool
 from interlock.errors import DefinitionError, NothingSuspended
 from interlock.errors import ToolError as ToolFailed
 from interlock.processors import Deny, InputContext, OutputStreamContext, ToolCallChanges, ToolCallContext
+from interlock.runtime import MemoryRunStore
+from interlock.storage import JournalRow
 from interlock.testing import ScriptedModel
 from tests.lifecycle.acting import Everywhere, Patient, chunks_and_result, kinds
 
@@ -317,13 +320,43 @@ async def test_whatever_is_held_back_somebody_is_asked(release: Any) -> None:
         assert "tool-call-approval" not in kinds([chunk async for chunk in stream])
 
 
-async def test_a_run_that_was_canceled_waits_for_nobody() -> None:
+@pytest.mark.parametrize("way", ["left", "canceled", "task cancelled"])
+async def test_whoever_leaves_when_asked_leaves_a_run_that_waits(way: str) -> None:
+    agent = Agent(model=ScriptedModel([paying(), "Done."]), tools=[pay])
+    stream = agent.stream("hi")
+    with anyio.CancelScope() as scope:
+        async with stream:
+            async for chunk in stream:
+                if chunk.type == "tool-call-approval":
+                    if way == "left":
+                        break
+                    if way == "canceled":
+                        stream.cancel()
+                    else:
+                        scope.cancel()
+    waits = await stream.result()
+    assert (waits.status, len(waits.suspended)) == ("suspended", 1)
+    assert (await agent.resume(waits.run_id)).text == "I pay. Done."
+
+
+async def test_a_run_that_is_canceled_before_anybody_was_asked_waits_for_nobody() -> None:
     agent = Agent(model=ScriptedModel([paying(), "Done."]), tools=[pay])
     async with agent.stream("hi") as stream:
         async for chunk in stream:
-            if chunk.type == "tool-call-approval":
+            if chunk.type == "step-finish":
                 stream.cancel()
         result = await stream.result()
     assert (result.status, result.suspended) == ("canceled", ())
     with pytest.raises(NothingSuspended):
         await agent.resume(result.run_id)
+
+
+async def test_nobody_is_asked_about_a_run_that_could_not_be_kept() -> None:
+    class Full(MemoryRunStore):
+        async def append(self, run_id: str, after: int, rows: Sequence[JournalRow]) -> bool:
+            raise OSError("disk full")
+
+    agent = Agent(model=ScriptedModel([paying(), "Done."]), tools=[pay], run_store=Full())
+    chunks, result = await chunks_and_result(agent)
+    assert (result.status, result.suspended, kinds(chunks)[-1]) == ("failed", (), "error")
+    assert "tool-call-approval" not in kinds(chunks)
