@@ -8,9 +8,10 @@ from typing import Final
 from rich.console import Group
 
 from interlock.cli.table import Row, table, took
+from interlock.runtime.coverage import Coverage
 from interlock.verdict import CheckRecord, Verdict
 
-__all__ = ["VERDICT_STYLES", "checks_table"]
+__all__ = ["VERDICT_STYLES", "checks_table", "coverage_table"]
 
 _HEADINGS: Final = ("point", "processor", "verdict", "kept", "    time")
 
@@ -20,6 +21,8 @@ VERDICT_STYLES: Final[dict[Verdict, str]] = {
     "warned": "yellow",
     "not-checked": "dim",
     "blocked": "bold red",
+    "shadow-blocked": "magenta",
+    "shadow-changed": "magenta",
 }
 """How a verdict is shown."""
 
@@ -33,6 +36,20 @@ def checks_table(checks: Sequence[CheckRecord]) -> Group:
     if not checks:
         return Group("No guard was asked.")
     return table(_HEADINGS, [_row(check) for check in checks], right=[len(_HEADINGS) - 1])
+
+
+def coverage_table(coverage: Coverage) -> Group:
+    """What was read by which guard, a row each; what was read by none stands out.
+
+    Args:
+        coverage: Of a run.
+    """
+    rows = [
+        Row((role, part, ", ".join(readers) or "not checked"), {} if readers else {2: "yellow"})
+        for (role, part), readers in coverage.rows.items()
+    ]
+    silent = [f"did not say what they read: {', '.join(coverage.silent)}"] if coverage.silent else []
+    return Group(table(("role", "part", "read by"), rows), *silent)
 
 
 def _row(check: CheckRecord) -> Row:

@@ -53,7 +53,9 @@ def _unwritten(output: AnswerOutput, ending: Ending) -> Ending:
 
 
 def _tell_checks(output: AnswerOutput, ending: Ending) -> None:
-    from interlock.cli.checks_table import checks_table
+    from interlock.cli.checks_table import checks_table, coverage_table
     from interlock.cli.table import rendered
 
     output.write_own(rendered(checks_table(ending.checks), output.stream) + "\n")
+    if ending.coverage is not None and ending.coverage.rows:
+        output.write_own("\n" + rendered(coverage_table(ending.coverage), output.stream) + "\n")

@@ -9,6 +9,7 @@ from enum import IntEnum
 from pathlib import Path
 from typing import Final
 
+from interlock.runtime.coverage import Coverage
 from interlock.verdict import CheckRecord, Tripwire
 
 __all__ = ["Ending", "ExitCode", "WrongCall", "blocked", "failed"]
@@ -40,11 +41,13 @@ class Ending:
         code: The exit code.
         message: What standard error is told.
         checks: What each guard decided.
+        coverage: What was read by which guard; None where nobody can tell.
     """
 
     code: ExitCode
     message: str | None = None
     checks: Sequence[CheckRecord] = ()
+    coverage: Coverage | None = None
 
 
 def blocked(tripwire: Tripwire, checks: Sequence[CheckRecord]) -> Ending:

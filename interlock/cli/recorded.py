@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final, cast
 
+from interlock.cli.ending import WrongCall
 from interlock.errors import StepFailed
 from interlock.runtime.journal.history import History, RunHistory
 from interlock.runtime.journal.rows import RowForm
@@ -51,7 +52,15 @@ async def recorded(store: RunStore, run_id: str) -> History:
 
     Raises:
         UnknownRun: There is none of that id.
+        WrongCall: It is an agent's, which is no workflow's.
     """
+    rows = await store.read(run_id)
+    if rows and rows[0].type == "agent-suspend":
+        agent = rows[0].data.get("agent")
+        raise WrongCall(
+            f"run {run_id!r} is one of agent {agent!r}: interlock runs list says how it stands, and in a program "
+            f"agent.resume({run_id!r}, approve=True) goes on with it"
+        )
     return await RunHistory(store, RecordedForm()).read(run_id)
 
 

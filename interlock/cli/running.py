@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -55,16 +56,23 @@ def run_agent(agent: Agent, text: str, output: AnswerOutput) -> Ending:
         result = anyio.run(ask)
     except Exception as error:  # before the run had begun: a list or the instructions given as a function
         return failed(error, ())
-    return _ending_of(result)
+    return replace(_ending_of(result, agent), coverage=result.coverage())
 
 
-def _ending_of(result: AgentResult) -> Ending:
+def _ending_of(result: AgentResult, agent: Agent) -> Ending:
     if result.tripwire is not None:
         return blocked(result.tripwire, result.checks)
     if result.error is not None:
         return failed(result.error, result.checks)
     if result.status == "canceled":
         return Ending(ExitCode.FAILED, "the run was canceled", result.checks)
+    if result.status == "suspended":
+        waits = [f"  {call.tool_name} {json.dumps(call.args)} ({call.tool_call_id})" for call in result.suspended]
+        how = f"  answer it with: agent.resume({result.run_id!r}, approve=True)"
+        if not agent.shelf.stored:
+            how = "  nobody can answer: the agent keeps its runs in this process only; give it a run_store"
+        told = "\n".join(["suspended: an approval is asked for", *waits, how])
+        return Ending(ExitCode.SUSPENDED, told, result.checks)
     return Ending(ExitCode.SUCCESS, _CUT_SHORT.get(result.finish_reason), result.checks)
 
 

@@ -10,11 +10,11 @@ from typing import Any, Final
 from rich.console import Group
 
 from interlock.cli.arguments import RunStatus
-from interlock.cli.recorded import recorded
+from interlock.cli.recorded import plain, recorded
 from interlock.cli.stored_runs import ALL
 from interlock.cli.table import Row, table, took
 from interlock.errors import StorageError, UnknownRun
-from interlock.storage import RunStore, RunSummary
+from interlock.storage import JournalRow, RunStore, RunSummary
 from interlock.workflows import Suspension
 
 __all__ = [
@@ -91,11 +91,24 @@ async def _listed(store: RunStore, run: RunSummary) -> ListedRun:
     if run.status != RunStatus.SUSPENDED:
         return ListedRun(run)
     try:
+        rows = await store.read(run.run_id)
+        if rows and rows[0].type == "agent-suspend":
+            return ListedRun(run, _approvals(rows))
         return ListedRun(run, (await recorded(store, run.run_id)).suspensions)
     except UnknownRun:  # it was deleted meanwhile
         return ListedRun(run)
     except StorageError as error:
         return ListedRun(replace(run, status=RunStatus.DAMAGED), damage=str(error))
+
+
+def _approvals(rows: Sequence[JournalRow]) -> list[Suspension]:
+    """The tool calls that an agent's run waits with."""
+    waits: list[Suspension] = []
+    for chunk, _, asks, approved in plain(rows[-1].data.get("waiting", [])):
+        if asks and approved is None:
+            call_id = chunk["tool_call_id"]
+            waits.append(Suspension(chunk["tool_name"], chunk["tool_name"], call_id, chunk["args"], call_id))
+    return waits
 
 
 def runs_table(runs: Sequence[ListedRun]) -> Group:

@@ -101,7 +101,7 @@ def apply_return(ctx: HookContext, value: object) -> None:
 
 
 def _apply_retry(ctx: APIErrorContext, retry: Retry) -> None:
-    delay: object = retry.delay
+    delay = cast("object", retry.delay)
     if isinstance(delay, bool) or not isinstance(delay, int | float) or not 0 <= delay <= _LONGEST_DELAY:
         raise _invalid(ctx, retry, "delay is a number of seconds from 0 up to a day")
     if ctx.retry is None:

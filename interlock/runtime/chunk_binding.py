@@ -34,6 +34,7 @@ from interlock.workflows.nodes import BranchNode, DagNode, ForeachNode, LoopNode
 
 if TYPE_CHECKING:
     from interlock.runtime.chunk_stages.lane_block import LaneBlockStage
+    from interlock.runtime.chunk_stages.lane_guards import Editor
 
 __all__ = ["Binding", "Laid", "Rooms"]
 
@@ -329,7 +330,7 @@ class Binding:
             prefer=follower.prefer if isinstance(follower, MergeNode) else None,
         )
         if kind is not BlockStage:
-            cast("LaneBlockStage", made).watch(editors)
+            cast("LaneBlockStage", made).watch(cast("Sequence[Sequence[Editor] | None]", editors))
         return made
 
     def _editors(self, chain: Laid, hooks: Sequence[HookStage], path: str) -> Sequence[HookStage] | None:

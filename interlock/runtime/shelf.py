@@ -60,6 +60,11 @@ class Shelf:
         self._journal: AgentJournal | None = None
         self._runs: dict[str, AgentRun] = {}
 
+    @property
+    def stored(self) -> bool:
+        """Whether a store keeps them, so that another process can go on with them."""
+        return self._store is not None
+
     async def put(self, run: AgentRun) -> None:
         """Keep a run until it is resumed.
 

@@ -52,7 +52,15 @@ _WORST_FIRST: Final[Sequence[StepStatus]] = (
     "bailed",
     "success",
 )
-_WORST_VERDICT_FIRST: Final[Sequence[Verdict]] = ("blocked", "not-checked", "warned", "changed", "passed")
+_WORST_VERDICT_FIRST: Final[Sequence[Verdict]] = (
+    "blocked",
+    "not-checked",
+    "shadow-blocked",
+    "warned",
+    "changed",
+    "shadow-changed",
+    "passed",
+)
 _DONE = "✓"
 _WORDS: Final[Mapping[str, str]] = {
     "success": _DONE,

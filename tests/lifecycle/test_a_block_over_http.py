@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Generator
 from typing import Any
 
 import anyio
@@ -26,7 +26,7 @@ def requests_are_made_again_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @contextlib.contextmanager
-def serving(*plays: Play) -> Iterator[LoopbackServer]:
+def serving(*plays: Play) -> Generator[LoopbackServer]:
     with LoopbackServer(*plays) as server:
         yield server
     assert server.faults == []
@@ -113,8 +113,9 @@ async def test_generate_returns_when_the_connection_is_closed() -> None:
 @pytest.mark.parametrize("way", ["left", "canceled", "task cancelled"])
 async def test_whoever_leaves_early_closes_the_connection(way: str) -> None:
     with serving(never_ending("a ", "b ")) as server:
+        stream = Agent(model=model_at(server)).stream("hello")
         with anyio.CancelScope() as scope:
-            async with Agent(model=model_at(server)).stream("hello") as stream:
+            async with stream:
                 async for chunk in stream:
                     if chunk.type == "text-delta":
                         if way == "left":

@@ -120,15 +120,15 @@ async def test_nobody_recovers_then_the_stream_ends_with_the_error() -> None:
 
 async def test_a_delay_is_waited_for_and_canceling_ends_it() -> None:
     handler = Handler(delay=3600.0)
-    async with Agent(model=ScriptedModel([DOWN, "well"]), error_processors=[handler]).stream("hello") as stream:
-        async with anyio.create_task_group() as group:
+    agent = Agent(model=ScriptedModel([DOWN, "well"]), error_processors=[handler])
+    async with agent.stream("hello") as stream, anyio.create_task_group() as group:
 
-            async def read() -> None:
-                assert (await stream.result()).status == "canceled"
+        async def read() -> None:
+            assert (await stream.result()).status == "canceled"
 
-            group.start_soon(read)
-            await anyio.wait_all_tasks_blocked()
-            stream.cancel()
+        group.start_soon(read)
+        await anyio.wait_all_tasks_blocked()
+        stream.cancel()
 
 
 @pytest.mark.parametrize("delay", [-1.0, float("nan"), float("inf"), "soon", True])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
 import pytest
 from hypothesis import given, settings
@@ -81,7 +81,7 @@ def through(guard: TextGuard, chunks: Iterable[Chunk]) -> list[Chunk]:
 
 def goes_on(guard: TextGuard, ctx: OutputStreamContext) -> list[Chunk]:
     given: Any = guard.process_output_stream(ctx)
-    return list(given) if isinstance(given, list | tuple) else [given]
+    return list(cast("Sequence[Chunk]", given)) if isinstance(given, list | tuple) else [given]
 
 
 def text_of(chunks: Iterable[Chunk]) -> str:

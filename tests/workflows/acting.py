@@ -28,8 +28,8 @@ class ActingStep(Step[Any, Any]):
 
     def __init__(self, id: str, *phases: Phase, schema: object = Forked) -> None:  # noqa: A002
         super().__init__(id, subject=object(), input_schema=schema, output_schema=schema)
-        self.phases = phases
+        self.phases = frozenset(phases)
 
     def acts_in(self, phase: Phase) -> bool:
         """Whether it was made to."""
-        return phase in self.phases
+        return self.phases is not None and phase in self.phases

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
+from interlock.processors.lanes.bounded_pattern import JointPatterns
 from interlock.processors.lanes.decider import Decider
 from interlock.processors.lanes.matcher import Match, Matcher, Reading
 from interlock.processors.lanes.reading_stream import ReadingStream
@@ -43,7 +44,7 @@ class LaneKind:
         by_reading: dict[Reading, list[tuple[int, Matcher]]] = {}
         for order, matcher in enumerate(matchers):
             by_reading.setdefault(matcher.reading, []).append((order, matcher))
-        self._groups = [
+        self._groups: list[tuple[Reading, list[tuple[int, Matcher]], JointPatterns | None]] = [
             (reading, entries, Decider.joint([m for _, m in entries])) for reading, entries in by_reading.items()
         ]
         self.longest_hold = max(matcher.longest_match + matcher.look_ahead - 1 for matcher in matchers)

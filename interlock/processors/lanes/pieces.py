@@ -48,7 +48,7 @@ class _Between:
 
     def __init__(self) -> None:
         self._queue: deque[Piece] = deque()
-        self._used = 0  # characters that the next has taken of the first in the queue, where that was replaced
+        self._used: int = 0  # characters that the next has taken of the first in the queue, where that was replaced
         self._open: Piece | None = None  # what has become of these so far
 
     def through(self, came: Iterable[Piece], pieces: Iterable[Piece]) -> list[Piece]:
@@ -93,7 +93,7 @@ class _Between:
         done = True
         while queue and (count or not queue[0].text):
             piece = queue[0]
-            size = min(count, len(piece.text) - self._used)
+            size: int = min(count, len(piece.text) - self._used)
             count -= size
             last = piece.end
             done = self._used + size == len(piece.text)

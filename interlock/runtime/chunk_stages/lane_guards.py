@@ -59,7 +59,7 @@ def _recorded(call: Callable[[Any], object], *, holds: bool) -> Callable[[Any], 
         key = lane_of(came)
         if pieces is None or (out is came and (key is None or any(told == key for told, _ in pieces))):
             return
-        gone: Sequence[object] = out if isinstance(out, list | tuple) else (out,)
+        gone = cast("Sequence[object]", out) if isinstance(out, list | tuple) else (out,)
         texts = texts_of(gone)
         if key is not None:
             pieces += [(key, piece) for piece in difference(0, text_of(came), texts.pop(key, ""))]

@@ -37,7 +37,12 @@ def _pattern(source: str, number: int = 0) -> BoundedPattern | None:
         return None
 
 
-PATTERNS = REGEXES.map(_pattern).filter(lambda made: made is not None)
+def _certain(made: BoundedPattern | None) -> BoundedPattern:
+    assert made is not None
+    return made
+
+
+PATTERNS = REGEXES.map(_pattern).filter(lambda made: made is not None).map(_certain)
 
 
 class FixedWords(Matcher):
@@ -60,7 +65,8 @@ class FixedWords(Matcher):
 
 
 WORDS = st.lists(st.text(LETTERS, min_size=1, max_size=4), min_size=1, max_size=3).map(FixedWords)
-MATCHERS: st.SearchStrategy[list[Matcher]] = st.lists(st.one_of(PATTERNS, PATTERNS, WORDS), min_size=1, max_size=4)
+_MATCHER: st.SearchStrategy[Matcher] = st.one_of(PATTERNS, PATTERNS, WORDS)
+MATCHERS: st.SearchStrategy[list[Matcher]] = st.lists(_MATCHER, min_size=1, max_size=4)
 TEXTS = st.text(LETTERS, max_size=40)
 
 
@@ -82,7 +88,11 @@ def decided(lane: Lane, pieces: Sequence[str]) -> list[Decided]:
 
 def by_hand(matchers: Sequence[Matcher], text: str) -> list[Match]:
     """What matchers find in a whole text, put together the slow way: character by character."""
-    found = sorted((m[0], -m[1], order, Match(*m)) for order, one in enumerate(matchers) for m in one.find(text, 0))
+    found = sorted(
+        (m[0], -m[1], order, m if isinstance(m, Match) else Match(*m))
+        for order, one in enumerate(matchers)
+        for m in one.find(text, 0)
+    )
     made: list[Match] = []
     owner: set[int] = set()
     for _, _, _, match in found:

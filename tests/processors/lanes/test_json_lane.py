@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from itertools import pairwise
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import event, given, settings
@@ -45,9 +45,9 @@ def expected(value: Any) -> Any:
         case str():
             return edited(value)
         case dict():
-            return {key: expected(inner) for key, inner in value.items()}
+            return {key: expected(inner) for key, inner in cast("dict[str, Any]", value).items()}
         case list():
-            return [expected(inner) for inner in value]
+            return [expected(inner) for inner in cast("list[Any]", value)]
         case bool() | None:
             return value
         case _:

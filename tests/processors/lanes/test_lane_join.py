@@ -59,7 +59,7 @@ class Branch:
     def whole(self, text: str) -> list[Piece]:
         """The pieces of the whole text."""
         fresh = Branch([], 0)
-        fresh.guards = [Guard((), guard.mark) if False else _again(guard) for guard in self.guards]
+        fresh.guards = [_again(guard) for guard in self.guards]
         fresh.track = Track(len(self.guards))
         return fresh.push(text, final=True)[1]
 
@@ -91,12 +91,12 @@ def test_a_row_of_guards_tells_what_became_of_each_range_of_the_text(
     told, out = told + more, out + gone
     assert text_of(told) == out
     at = 0
-    for piece in told:
-        assert piece.start == at
-        assert piece.end >= piece.start
-        if piece.kept:
-            assert piece.text == text[piece.start : piece.end]
-        at = piece.end
+    for part in told:
+        assert part.start == at
+        assert part.end >= part.start
+        if part.kept:
+            assert part.text == text[part.start : part.end]
+        at = part.end
     assert at == len(text)
     expected = text
     for guard in branch.guards:
@@ -142,7 +142,7 @@ def test_branches_let_go_what_all_have_decided_and_join_their_edits(
     for number, piece in enumerate([*pieces, ""]):
         final = number == len(pieces)
         join.push(piece)
-        holds = []
+        holds: list[int] = []
         for n, branch in enumerate(branches):
             _, told = branch.push(piece, final=final)
             join.decided(n, told)
