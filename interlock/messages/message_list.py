@@ -139,7 +139,11 @@ class MessageList(Sequence[Message]):
         Raises:
             ValueError: One of the ids is unknown; then nothing is removed.
         """
-        wanted = {ids} if isinstance(ids, str) else set(ids)
+        given = [ids] if isinstance(ids, str | Message) else list(ids)
+        for id_ in given:
+            if not isinstance(cast("object", id_), str):
+                raise TypeError(f"messages are removed by their ids, remove(message.id), not by a {type(id_).__name__}")
+        wanted = set(given)
         system = {id_ for id_ in wanted if id_ in self._system_messages.table and id_ not in self._talk}
         for id_ in sorted(wanted - system):
             if id_ not in self._talk:
@@ -246,16 +250,24 @@ class MessageList(Sequence[Message]):
         Args:
             message: The text, or a message of role ``system``.
             tag: Groups what belongs together, so that it can be cleared together.
+
+        Raises:
+            ValueError: The message has another role.
         """
-        self._system.add(Message.system(message) if isinstance(message, str) else message, tag)
+        self._system.add(_system_message(message), tag)
 
     def system_messages(self, tag: str | None = None) -> list[Message]:
         """The system messages with this tag; without one, the untagged. They may be changed in place."""
         return self._system.tagged(tag)
 
     def set_system(self, messages: Sequence[Given], *, tag: str | None = None) -> None:
-        """Make ``messages`` the system messages of this tag; a text that is there already keeps its message."""
-        self._system.assign([Message.system(m) if isinstance(m, str) else m for m in messages], tag)
+        """Make ``messages`` the system messages of this tag; a text that is there already keeps its message.
+
+        Raises:
+            ValueError: A message has another role.
+        """
+        given = [messages] if isinstance(messages, str | Message) else messages
+        self._system.assign([_system_message(message) for message in given], tag)
 
     def clear_system(self, tag: str | None = None) -> None:
         """Remove the system messages with this tag; without one, the untagged."""
@@ -451,6 +463,16 @@ class MessageList(Sequence[Message]):
 
     def __repr__(self) -> str:
         return f"<MessageList: {len(self._talk)} messages, {len(self._system_messages.table)} system messages>"
+
+
+def _system_message(given: Given) -> Message:
+    if isinstance(given, str):
+        return Message.system(given)
+    if not isinstance(cast("object", given), Message):
+        raise TypeError(f"a system message is a text or a Message, not a {type(given).__name__}")
+    if given.role != "system":
+        raise ValueError(f"a system message has the role 'system', not {given.role!r}")
+    return given
 
 
 _new = MessageList.__new__

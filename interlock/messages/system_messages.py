@@ -42,8 +42,6 @@ class SystemMessages:
 
     def add(self, message: Message, tag: str | None) -> None:
         """Put a message under a tag, unless its text stands there already; one with a known id is replaced."""
-        if message.role != "system":
-            raise ValueError(f"a system message has the role 'system', not {message.role!r}")
         if message.id in self.table:
             self.table.replace(message.filed("context", tag))
         elif all(message.text != old.text for old in self._under(tag)):

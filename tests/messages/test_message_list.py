@@ -101,6 +101,28 @@ def test_an_unknown_source_and_what_is_no_message_are_refused() -> None:
     assert len(messages) == 0
 
 
+def test_nothing_but_a_message_of_role_system_becomes_a_system_message() -> None:
+    messages = MessageList("a")
+    messages.set_system("be brief")
+    for wrong in (Message.user("be rude"), Message.assistant("be rude")):
+        with pytest.raises(ValueError, match=r"a system message has the role 'system', not '(user|assistant)'"):
+            messages.add_system(wrong)
+        with pytest.raises(ValueError, match=r"a system message has the role 'system', not '(user|assistant)'"):
+            messages.set_system(["be kind", wrong])
+    for odd in (None, {"role": "system", "content": "be rude"}):
+        with pytest.raises(TypeError, match=r"a system message is a text or a Message, not a (NoneType|dict)"):
+            messages.add_system(cast("str", odd))
+    assert [m.text for m in messages.system_messages()] == ["be brief"]
+
+
+def test_messages_are_removed_by_their_ids() -> None:
+    messages = MessageList("a")
+    for wrong in (messages[0], [messages[0]], [3]):
+        with pytest.raises(TypeError, match=r"removed by their ids, remove\(message.id\), not by a (Message|int)"):
+            messages.remove(cast("str", wrong))
+    assert messages.texts() == ["a"]
+
+
 def test_a_system_message_goes_to_the_untagged_system_messages() -> None:
     messages = MessageList([Message.system("be brief"), Message.user("a")])
     assert messages.texts() == ["a"]
