@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 from interlock.messages import Message, Prompt
 from interlock.messages.chunks import Chunk
@@ -107,9 +108,18 @@ class ToolCallChanges:
 
 @dataclass(frozen=True, slots=True)
 class Deny:
-    """The tool does not run; the model is told the reason as the tool's error."""
+    """The tool does not run; the model is told the reason as the tool's error.
+
+    Args:
+        reason: Why not. What is no text becomes one: a call that is denied stays denied.
+    """
 
     reason: str
+
+    def __post_init__(self) -> None:
+        given = cast("object", self.reason)
+        if not isinstance(given, str):
+            object.__setattr__(self, "reason", "the call was denied" if given is None else str(given))
 
 
 @dataclass(frozen=True, slots=True)

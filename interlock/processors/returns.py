@@ -85,11 +85,11 @@ def apply_return(ctx: HookContext, value: object) -> None:
         case Retry() if isinstance(ctx, APIErrorContext):
             _apply_retry(ctx, value)
         case ToolCallChanges() if isinstance(ctx, ToolCallContext):
-            ctx.args = value.args
+            ctx.args = _json(ctx, value, value.args, "the arguments")
         case Deny() if isinstance(ctx, ToolCallContext):
             ctx.denied = value.reason
         case ToolResultChanges() if isinstance(ctx, ToolResultContext):
-            ctx.result = _json(ctx, value)
+            ctx.result = _json(ctx, value, value.result, "the result")
         case Changes() if ctx.phase in _TAKES_MESSAGES:
             _apply_messages(ctx, value.messages, value.system_messages, value)
         case MessageList():
@@ -111,13 +111,13 @@ def _apply_retry(ctx: APIErrorContext, retry: Retry) -> None:
 _LONGEST_DELAY = 86_400.0
 
 
-def _json(ctx: HookContext, changes: ToolResultChanges) -> object:
-    """The result, which must be serialisable like a tool's own."""
+def _json(ctx: HookContext, changes: ToolCallChanges | ToolResultChanges, value: object, what: str) -> object:
+    """A call's arguments or result, which must be serialisable like a model's or a tool's own."""
     try:
-        json.dumps(changes.result, allow_nan=False)
+        json.dumps(value, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
-        raise _invalid(ctx, changes, f"the result must be JSON values: {error}") from error
-    return changes.result
+        raise _invalid(ctx, changes, f"{what} must be JSON values: {error}") from error
+    return value
 
 
 _TAKES_MESSAGES = (Phase.INPUT, Phase.INPUT_STEP, Phase.OUTPUT_STEP, Phase.OUTPUT_RESULT)

@@ -10,6 +10,7 @@ import anyio.lowlevel
 import pytest
 
 from interlock import Agent, AgentResult, Message, Phase, Tool, tool
+from interlock.errors import InvalidProcessorReturn
 from interlock.messages import Chunk, JSONValue, ToolCall, ToolError, ToolInvocationPart, ToolResult
 from interlock.models.scripted import ScriptItem
 from interlock.processors import (
@@ -205,6 +206,24 @@ def broken() -> None:
 async def cancelled_itself() -> None:
     """Awaits something that somebody else cancelled."""
     raise asyncio.CancelledError
+
+
+@pytest.mark.parametrize(("reason", "told"), [(None, "the call was denied"), ("", ""), (403, "403")])
+async def test_a_call_that_is_denied_for_whatever_reason_does_not_run(reason: Any, told: str) -> None:
+    ran: list[int] = []
+    guard = Everywhere("guard", {Phase.TOOL_CALL: lambda ctx: Deny(reason)})
+    agent = Agent(model=model_that_calls("note"), tools=[noting_tool(ran)], input_processors=[guard])
+    chunks, _ = await chunks_and_result(agent)
+    assert ran == []
+    assert [chunk.error for chunk in chunks if isinstance(chunk, ToolError)] == [told]
+
+
+@pytest.mark.parametrize("args", [{"n": float("nan")}, {"n": object()}, {(1, 2): 3}])
+async def test_arguments_that_are_no_json_are_refused_where_they_are_returned(args: Any) -> None:
+    guard = Everywhere("guard", {Phase.TOOL_CALL: lambda ctx: ToolCallChanges(args=args)})
+    agent = Agent(model=model_that_calls("note"), tools=[noting_tool([])], input_processors=[guard])
+    with pytest.raises(InvalidProcessorReturn, match="the arguments must be JSON values"):
+        await agent.generate("hello")
 
 
 class Speechless(Exception):
