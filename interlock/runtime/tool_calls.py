@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import traceback
 from collections.abc import AsyncGenerator, Awaitable, Mapping, Sequence
-from typing import cast
+from typing import Any, cast
 
 import anyio
 
@@ -194,6 +194,12 @@ def _held(run: AgentRun, calls: Sequence[Call]) -> list[Call]:
     return [call for call in calls if call.chunk.tool_call_id in held]
 
 
+def _keep(run: AgentRun, call: Call, **said: Any) -> None:
+    """Have the conversation say this of a call; where a processor has taken the call out of it, it says nothing."""
+    if _held(run, [call]):
+        run.messages.update_tool_invocation(call.chunk.tool_call_id, **said)
+
+
 def keep_emitted(run: AgentRun, step: StepResult, calls: Sequence[Call], came: Chunk, emitted: Chunk) -> None:
     """Have the conversation hold what a stream processor made of a tool's result: what is emitted is what is stored.
 
@@ -207,9 +213,9 @@ def keep_emitted(run: AgentRun, step: StepResult, calls: Sequence[Call], came: C
         shown = _shown_to_model(call, call.tool, emitted.result)
     error = emitted.error if isinstance(emitted, ToolError) else call.error
     if isinstance(emitted, ToolResult) and error is None:
-        run.messages.update_tool_invocation(emitted.tool_call_id, result=emitted.result, model_output=shown)
+        _keep(run, call, result=emitted.result, model_output=shown)
     else:
-        run.messages.update_tool_invocation(emitted.tool_call_id, error=error)
+        _keep(run, call, error=error)
     step.tool_results = [emitted if kept is came else kept for kept in step.tool_results]
 
 
@@ -257,8 +263,7 @@ async def _look_at_call(run: AgentRun, call: Call, step_number: int) -> None:
     context = await run.points.run(context, step_number=step_number)
     if repr(context.args) != repr(chunk.args):  # equality would not tell 1 from True
         call.chunk = chunk.replace(args=context.args)
-        if _held(run, [call]):
-            run.messages.update_tool_invocation(chunk.tool_call_id, args=context.args)
+        _keep(run, call, args=context.args)
     call.error = context.denied
 
 
@@ -294,16 +299,16 @@ async def _ended(run: AgentRun, call: Call, step_number: int) -> ToolResult | To
         came = ToolResult(chunk.tool_call_id, chunk.tool_name, chunk.args, call.result)
         result = await looked_at_result(run, came, step_number)
         if isinstance(result, ToolError):
-            run.messages.update_tool_invocation(chunk.tool_call_id, error=result.error)
+            _keep(run, call, error=result.error)
             return result
         assert call.tool is not None  # without one it had ended with an error
         shown = _shown_to_model(call, call.tool, result.result)
         if call.error is None:
-            run.messages.update_tool_invocation(chunk.tool_call_id, result=result.result, model_output=shown)
+            _keep(run, call, result=result.result, model_output=shown)
             return result
     if call.started:
         run.points.not_asked(Phase.TOOL_RESULT, "the tool failed: its error was not looked at", step_number=step_number)
-    run.messages.update_tool_invocation(chunk.tool_call_id, error=call.error)
+    _keep(run, call, error=call.error)
     return ToolError(chunk.tool_call_id, chunk.tool_name, chunk.args, call.error or "")
 
 

@@ -208,6 +208,26 @@ async def cancelled_itself() -> None:
     raise asyncio.CancelledError
 
 
+@pytest.mark.parametrize("phase", [Phase.TOOL_CALL, Phase.TOOL_RESULT])
+@pytest.mark.parametrize("what", ["message", "call"])
+async def test_a_call_may_be_taken_out_of_the_conversation_at_any_time(phase: Phase, what: str) -> None:
+    def take_out(ctx: Any) -> None:
+        if ctx.step_number == 0 and ctx.tool_call_id == "call_1":
+            last = ctx.messages[-1]
+            if what == "message":
+                ctx.message_list.remove(last.id)
+            else:
+                last.parts = [p for p in last.parts if p.type != "tool-invocation" or p.tool_call_id != "call_1"]
+
+    guard = Everywhere("guard", {phase: take_out})
+    model = ScriptedModel([["two: ", call("echo", {"text": "one"}), call("echo", {"text": "other"})], "done"])
+    result = await Agent(model=model, tools=[echo_tool()], output_processors=[guard]).generate("hello")
+    assert result.status == "success", result.error
+    assert [part.result for part in invocations(result)] == ([] if what == "message" else ["other"])
+    assert_valid_history(result.messages)
+    assert all(request.prompt[0].text == "hello" for request in model.requests)
+
+
 @pytest.mark.parametrize(("reason", "told"), [(None, "the call was denied"), ("", ""), (403, "403")])
 async def test_a_call_that_is_denied_for_whatever_reason_does_not_run(reason: Any, told: str) -> None:
     ran: list[int] = []
