@@ -14,6 +14,7 @@ from typing import Final, Literal, NoReturn
 
 __all__ = [
     "CANCELED",
+    "GRAVITY",
     "AbortSignal",
     "BailSignal",
     "CheckRecord",
@@ -180,6 +181,17 @@ Verdict = Literal["passed", "changed", "warned", "blocked", "not-checked", "shad
 
 "shadow-blocked" and "shadow-changed": what a processor that only shadows would have done.
 """
+
+GRAVITY: Final[tuple[Verdict, ...]] = (
+    "blocked",
+    "not-checked",
+    "shadow-blocked",
+    "warned",
+    "changed",
+    "shadow-changed",
+    "passed",
+)
+"""The gravest first: what counts where one record stands for several."""
 
 
 @dataclass(slots=True)

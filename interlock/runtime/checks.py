@@ -8,9 +8,9 @@ from typing import Protocol
 
 from interlock.processors.base import Processor
 from interlock.processors.hook_context import HookContext
-from interlock.verdict import CANCELED, CheckRecord, Phase, Tripwire, Verdict
+from interlock.verdict import CANCELED, GRAVITY, CheckRecord, Phase, Tripwire, Verdict
 
-__all__ = ["GRAVITY", "Asked", "PointChecks", "joined", "why_stopped"]
+__all__ = ["Asked", "PointChecks", "joined", "why_stopped"]
 
 
 class Asked(Protocol):
@@ -93,18 +93,6 @@ def why_stopped(tripwire: Tripwire | None, error: BaseException | None) -> str:
     if tripwire is not None and tripwire is not CANCELED:
         return f"{tripwire.processor_id!r} blocked first"
     return "the run failed first" if isinstance(error, Exception) else "the run was canceled first"
-
-
-GRAVITY: tuple[Verdict, ...] = (
-    "blocked",
-    "not-checked",
-    "shadow-blocked",
-    "warned",
-    "changed",
-    "shadow-changed",
-    "passed",
-)
-"""The gravest first."""
 
 
 def joined(earlier: Sequence[CheckRecord], later: Sequence[CheckRecord]) -> list[CheckRecord]:

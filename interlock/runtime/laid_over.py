@@ -6,8 +6,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from interlock.runtime.checks import GRAVITY
-from interlock.verdict import CheckRecord, Phase
+from interlock.verdict import GRAVITY, CheckRecord, Phase
 from interlock.workflows import Plan
 from interlock.workflows.graph import Vertex
 from interlock.workflows.graph_of import graph_of

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias
 
 from interlock.errors import RecordedError, StepFailed
-from interlock.verdict import CheckRecord, Verdict
+from interlock.verdict import GRAVITY, CheckRecord, Verdict
 from interlock.workflows.graph import (
     BodyCluster,
     BranchCluster,
@@ -51,15 +51,6 @@ _WORST_FIRST: Final[Sequence[StepStatus]] = (
     "canceled",
     "bailed",
     "success",
-)
-_WORST_VERDICT_FIRST: Final[Sequence[Verdict]] = (
-    "blocked",
-    "not-checked",
-    "shadow-blocked",
-    "warned",
-    "changed",
-    "shadow-changed",
-    "passed",
 )
 _DONE = "✓"
 _WORDS: Final[Mapping[str, str]] = {
@@ -219,7 +210,7 @@ class _Tally:
 
     @property
     def verdict(self) -> Verdict | None:
-        return next((v for v in _WORST_VERDICT_FIRST if v in (self.verdicts or self.checked)), None)
+        return next((v for v in GRAVITY if v in (self.verdicts or self.checked)), None)
 
 
 def _tallied(run: Run) -> Mapping[str, _Tally]:

@@ -10,13 +10,13 @@ from interlock.processors.base import Processor, ProcessorStep
 from interlock.processors.returns import chunks_returned
 from interlock.processors.seat import Seat
 from interlock.processors.stream_context import OutputStreamContext
-from interlock.runtime.checks import GRAVITY, why_stopped
+from interlock.runtime.checks import why_stopped
 from interlock.runtime.chunk_chain import Flow, Halt
 from interlock.runtime.chunk_stages.failures import failure_of
 from interlock.runtime.chunk_stages.values import Keyed, Value, no_context
 from interlock.runtime.execution import Execution
 from interlock.runtime.policy import Policy, shadow_seat, why_failed, would_have
-from interlock.verdict import Phase, Verdict
+from interlock.verdict import GRAVITY, Phase, Verdict
 
 __all__ = ["ChunkOnly", "HookStage"]
 

@@ -17,6 +17,7 @@ from interlock.processors.detection.pii.recogniser import (
     beginnings,
     begins_alone,
     ends_alone,
+    first_open,
     is_word,
 )
 
@@ -61,16 +62,13 @@ class IPAddressRecogniser(NumberRecogniser):
             yield Candidate(v6.end(), 0.9, "an IPv6 address")
 
     def open_at(self, text: str, start: int, /) -> int:
-        length = len(text)
-        if length == start or text[-1] not in _ENDS:
-            return length
-        place = _OPEN.search(text, max(start, length - self.longest_match - self.look_ahead + 1))
-        while place is not None:
-            at = place.start()
-            if _begins_alone(text, at) or begins_alone(text, at) or _follows(text, at, at + _LONG_V4):
-                return at
-            place = _OPEN.search(text, at + 1)
-        return length
+        return first_open(
+            text, max(start, len(text) - self.longest_match - self.look_ahead + 1), _ENDS, _OPEN, _may_begin
+        )
+
+
+def _may_begin(text: str, at: int) -> bool:
+    return _begins_alone(text, at) or begins_alone(text, at) or _follows(text, at, at + _LONG_V4)
 
 
 def _follows(text: str, start: int, end: int) -> bool:

@@ -15,7 +15,7 @@ import phonenumbers
 
 from interlock.errors import DefinitionError
 from interlock.processors.detection.patterns import Pattern
-from interlock.processors.detection.pii.recogniser import Candidate, NumberRecogniser, is_word
+from interlock.processors.detection.pii.recogniser import Candidate, NumberRecogniser, first_open, is_word
 
 __all__ = ["PhoneRecogniser"]
 
@@ -86,16 +86,13 @@ class PhoneRecogniser(NumberRecogniser):
             yield from _national(text, start, self._region)
 
     def open_at(self, text: str, start: int, /) -> int:
-        length = len(text)
-        if length == start or text[-1] not in _ENDS:
-            return length
-        place = _OPEN.search(text, max(start, length - self.longest_match - self.look_ahead + 1))
-        while place is not None:
-            at = place.start()
-            if text[at] in "+(" or _begins_free(text, at, " :/"):
-                return at
-            place = _OPEN.search(text, at + 1)
-        return length
+        return first_open(
+            text, max(start, len(text) - self.longest_match - self.look_ahead + 1), _ENDS, _OPEN, _may_begin
+        )
+
+
+def _may_begin(text: str, at: int) -> bool:
+    return text[at] in "+(" or _begins_free(text, at, " :/")
 
 
 def _international(text: str, start: int) -> Iterator[Candidate]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from typing import Final, Literal, NamedTuple
 
 from interlock.processors.detection.patterns import Pattern
@@ -20,6 +20,7 @@ __all__ = [
     "beginnings",
     "begins_alone",
     "ends_alone",
+    "first_open",
     "is_word",
 ]
 
@@ -124,6 +125,30 @@ class Label:
     def before(self, text: str, start: int) -> bool:
         """Whether such words stand before ``text[start:]``."""
         return self._pattern.find(text[max(0, start - self.span) : start]) is not None
+
+
+def first_open(
+    text: str, low: int, ends: Container[str], opening: re.Pattern[str], may_begin: Callable[[str, int], bool]
+) -> int:
+    """Where the first number begins that more text may make a match; the length of the text: nowhere.
+
+    Args:
+        text: The text so far.
+        low: Where to look from.
+        ends: The characters that an unfinished number may end with.
+        opening: Matches an unfinished number, up to the end of the text.
+        may_begin: Whether one may begin at a place, by what stands before it.
+    """
+    length = len(text)
+    if length == low or text[-1] not in ends:
+        return length
+    place = opening.search(text, low)
+    while place is not None:
+        at = place.start()
+        if may_begin(text, at):
+            return at
+        place = opening.search(text, at + 1)
+    return length
 
 
 def begins_alone(text: str, start: int, separators: str = "-.:/") -> bool:

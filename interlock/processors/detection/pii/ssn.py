@@ -20,6 +20,7 @@ from interlock.processors.detection.pii.recogniser import (
     beginnings,
     begins_alone,
     ends_alone,
+    first_open,
 )
 
 __all__ = ["SSNRecogniser"]
@@ -59,16 +60,13 @@ class SSNRecogniser(NumberRecogniser):
                 yield Candidate(end, 0.85, "a valid number in its printed form")
 
     def open_at(self, text: str, start: int, /) -> int:
-        length = len(text)
-        if length == start or text[-1] not in _ENDS:
-            return length
-        place = _OPEN.search(text, max(start, length - self.longest_match - self.look_ahead + 1))
-        while place is not None:
-            at = place.start()
-            if begins_alone(text, at, "-.") or _follows(text, at):
-                return at
-            place = _OPEN.search(text, at + 1)
-        return length
+        return first_open(
+            text, max(start, len(text) - self.longest_match - self.look_ahead + 1), _ENDS, _OPEN, _may_begin
+        )
+
+
+def _may_begin(text: str, at: int) -> bool:
+    return begins_alone(text, at, "-.") or _follows(text, at)
 
 
 def _follows(text: str, start: int) -> bool:
