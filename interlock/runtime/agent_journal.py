@@ -6,7 +6,8 @@ its end. What a run is made of that is no data (model, tools, processors) is the
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
 from time import time
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from interlock.runtime.journal.values import ValueCodec
     from interlock.runtime.result import RunStatus
 
-__all__ = ["AgentJournal", "Told", "restore"]
+__all__ = ["AgentJournal", "Told", "readable", "restore"]
 
 Told = Mapping[str, Any]
 """What a row says of a run that waits."""
@@ -72,19 +73,21 @@ class AgentJournal:
             StorageError: The store failed.
         """
         rows = await self._read(run_id)
-        last = rows[-1]
-        waits = next((row for row in reversed(rows) if row.type == "agent-suspend"), None)
-        if waits is None or waits.data.get("agent") != self._agent_id:
-            raise RunError(f"run {run_id!r} is none of agent {self._agent_id!r}")
-        if last.type == "agent-finish":
-            raise NothingSuspended(run_id, f"it has ended: {last.data.get('status')}")
-        if last is not waits:
-            raise AlreadyResumed(run_id, "what it waited for")
-        told = {name: self._decoded(value) for name, value in waits.data.items() if name != "agent"}
-        check_answer(run_id, _asking(told), answer)
-        if told["of_the_call"] and not here:
-            raise RunError(f"run {run_id!r} was made with {', '.join(told['of_the_call'])} of its own, {_OWN_OBJECTS}")
-        return told, last.seq
+        with readable(run_id):
+            last = rows[-1]
+            waits = next((row for row in reversed(rows) if row.type == "agent-suspend"), None)
+            if waits is None or waits.data.get("agent") != self._agent_id:
+                raise RunError(f"run {run_id!r} is none of agent {self._agent_id!r}")
+            if last.type == "agent-finish":
+                raise NothingSuspended(run_id, f"it has ended: {last.data.get('status')}")
+            if last is not waits:
+                raise AlreadyResumed(run_id, "what it waited for")
+            told = {name: self._decoded(value) for name, value in waits.data.items() if name != "agent"}
+            check_answer(run_id, _asking(told), answer)
+            given = told["of_the_call"]
+            if given and not here:
+                raise RunError(f"run {run_id!r} was made with {', '.join(given)} of its own, {_OWN_OBJECTS}")
+            return told, last.seq
 
     async def claim(self, run: AgentRun) -> None:
         """Write that somebody goes on with a run; nobody else can then.
@@ -170,6 +173,19 @@ def _recordable(values: Mapping[str, object]) -> dict[str, object]:
 
 def _asking(told: Told) -> list[str]:
     return [chunk.tool_call_id for chunk, _, asks, approved in told["waiting"] if asks and approved is None]
+
+
+@contextmanager
+def readable(run_id: str) -> Generator[None]:
+    """Tell of a journal that another hand, or another version, has written in a way that cannot be read.
+
+    Raises:
+        StorageError: Something is not there, or is something else.
+    """
+    try:
+        yield
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise StorageError(f"the journal of run {run_id!r} cannot be read: {type(error).__name__}: {error}") from error
 
 
 def restore(run: AgentRun, told: Told) -> None:

@@ -98,20 +98,18 @@ async def reopened_run(agent: Agent, run_id: str, answer: Answer, group: TaskGro
 
 async def _restored(agent: Agent, run_id: str, told: Told, rows: int, group: TaskGroup) -> AgentRun:
     """A run as a store knows it."""
-    from interlock.runtime.agent_journal import restore
+    from interlock.runtime.agent_journal import readable, restore
 
-    facts = RunFacts(
-        run_id,
-        RequestContext.of(told["request_context"]),
-        agent_id=agent.id,
-        thread=told.get("thread"),
-        resource=told.get("resource"),
-    )
-    lists = await _lists(agent, {}, facts.request_context)
+    with readable(run_id):
+        context = RequestContext.of(told["request_context"])
+        settings = CallSettings(model=agent.model, tools=agent.tools, **told["settings"])
+        thread, resource = told.get("thread"), told.get("resource")
+    facts = RunFacts(run_id, context, agent_id=agent.id, thread=thread, resource=resource)
+    lists = await _lists(agent, {}, context)
     messages = MessageList()
-    settings = CallSettings(model=agent.model, tools=agent.tools, **told["settings"])
     run = AgentRun(facts, settings, messages, Points(lists, facts, messages), group, agent.shelf)
-    restore(run, told)
+    with readable(run_id):
+        restore(run, told)
     run.journal_rows = rows
     return run
 

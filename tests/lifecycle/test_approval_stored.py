@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from interlock import Agent, Processor, tool
-from interlock.errors import AlreadyResumed, NothingSuspended, RunError, UnknownRun, UnrecordableValue
+from interlock.errors import AlreadyResumed, NothingSuspended, RunError, StorageError, UnknownRun, UnrecordableValue
 from interlock.processors import (
     InputContext,
     InputStepContext,
@@ -18,7 +20,7 @@ from interlock.processors import (
     StepChanges,
 )
 from interlock.runtime import MemoryRunStore, SQLiteRunStore
-from interlock.storage import RunStore
+from interlock.storage import JournalRow, RunStore
 from interlock.testing import ScriptedModel
 from tests.lifecycle.acting import chunks_and_result, kinds
 
@@ -275,3 +277,26 @@ async def test_answers_one_by_one_are_kept(store: RunStore) -> None:
     last = till(store, ["Done."])
     assert (await last.resume(waits.run_id)).status == "success"
     assert RAN == [2]
+
+
+@pytest.mark.parametrize(
+    "spoilt", [{"waiting": 5}, {"stands": None}, {"settings": {"color": 1}}, {"of_the_call": None}]
+)
+async def test_a_journal_that_cannot_be_read_is_told_and_left_as_it_is(spoilt: dict[str, Any]) -> None:
+    class Spoilt(MemoryRunStore):
+        spoils = True
+
+        async def read(self, run_id: str, *, after: int = 0) -> Sequence[JournalRow]:
+            rows = await super().read(run_id, after=after)
+            return [replace(row, data=self._data(row)) for row in rows] if self.spoils else rows
+
+        def _data(self, row: JournalRow) -> dict[str, Any]:
+            data = {**row.data, **spoilt}
+            return {name: value for name, value in data.items() if value is not None}
+
+    store = Spoilt()
+    waits = await till(store, [ASKS]).generate("hello")
+    with pytest.raises(StorageError, match=f"the journal of run '{waits.run_id}' cannot be read"):
+        await till(store, []).resume(waits.run_id)
+    store.spoils = False
+    assert (await till(store, ["Done."]).resume(waits.run_id)).text == "I pay. Done."
