@@ -23,6 +23,8 @@ from interlock.messages import (
     TextPart,
     ToolCall,
     ToolCallApproval,
+    ToolCallDelta,
+    ToolCallStart,
     ToolError,
     ToolInvocationPart,
     ToolResult,
@@ -86,6 +88,8 @@ SETTINGS: Final = (
     "release",
 )
 """What of the settings is data."""
+
+_OF_CALLS: Final = (ToolCallStart, ToolCallDelta, ToolCall, ToolResult, ToolError)
 
 _STANDS: Final = (
     "message_id",
@@ -173,6 +177,7 @@ class AgentRun:
     _data_of_input: int | None = None
     _step_accepted: bool = False
     _call_ids: dict[str, str] = field(default_factory=dict[str, str])
+    _begun_calls: dict[str, str] = field(default_factory=dict[str, str])
     _used_ids: set[str] = field(default_factory=set[str])
     _accepted: MessageList | None = None
 
@@ -188,6 +193,7 @@ class AgentRun:
         """The model is about to be asked, for a step or for the same step again."""
         self.answer = self.open_step = self.before_answer = None
         self.asks_again = False
+        self._begun_calls.clear()
         self._step_accepted = False
         self._held_step = len(self._held)
         if self.facts.outbox is not None:
@@ -229,22 +235,29 @@ class AgentRun:
         self._held[self._held_step :] = kept
 
     def with_own_id(self, chunk: Chunk) -> Chunk:
-        """A tool call under an id of its own, where the model has used its id before; and its result under the same."""
-        if isinstance(chunk, ToolCall):
-            given = chunk.tool_call_id
-            if not self._used_ids:
-                self._used_ids.update(self._ids_before())
-            own, number = given, 1
-            while own in self._used_ids:
-                number += 1
-                own = f"{given}-{number}"
-            self._used_ids.add(own)
-            self._call_ids[given] = own
-        elif isinstance(chunk, ToolResult | ToolError):
-            own = self._call_ids.get(chunk.tool_call_id, chunk.tool_call_id)
-        else:
+        """A tool call under an id of its own, where the model has used its id before; its pieces and result as well."""
+        if not isinstance(chunk, _OF_CALLS):
             return chunk
-        return chunk if own == chunk.tool_call_id else chunk.replace(tool_call_id=own)
+        given = chunk.tool_call_id
+        if isinstance(chunk, ToolResult | ToolError):
+            own = self._call_ids.get(given, given)
+        else:
+            if given not in self._begun_calls or isinstance(chunk, ToolCallStart):
+                self._begun_calls[given] = self._unused_id(given)
+            own = self._begun_calls[given]
+            if isinstance(chunk, ToolCall):
+                self._call_ids[given] = self._begun_calls.pop(given)
+        return chunk if own == given else chunk.replace(tool_call_id=own)
+
+    def _unused_id(self, given: str) -> str:
+        if not self._used_ids:
+            self._used_ids.update(self._ids_before())
+        own, number = given, 1
+        while own in self._used_ids:
+            number += 1
+            own = f"{given}-{number}"
+        self._used_ids.add(own)
+        return own
 
     def _ids_before(self) -> Iterator[str]:
         """The ids of the tool calls that the conversation began with: a model may count anew in each run."""

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
-from interlock import Agent, AgentResult, Message, MessageList, Phase, tool
+from interlock import Agent, AgentResult, Message, MessageList, Phase, Processor, tool
 from interlock.errors import ModelError
-from interlock.messages import StepStartPart, TextPart, ToolCallPart, ToolInvocationPart, ToolResultPart
-from interlock.processors import Changes
+from interlock.messages import (
+    StepStartPart,
+    TextPart,
+    ToolCall,
+    ToolCallDelta,
+    ToolCallPart,
+    ToolCallStart,
+    ToolInvocationPart,
+    ToolResultPart,
+)
+from interlock.processors import Changes, OutputStreamContext
 from interlock.testing import ScriptedModel
 from tests.lifecycle.acting import Act, Everywhere, aborting, chunks_and_result, model_that_calls
 
@@ -294,3 +304,31 @@ async def test_calls_that_share_an_id_are_told_apart_and_each_gets_its_own_resul
     results = [(p.tool_call_id, p.output) for p in parts if isinstance(p, ToolResultPart)]
     assert calls == [("c", 1), ("c-2", 2), ("c-3", 3)]
     assert results == [("c", "result 1"), ("c-2", "result 2"), ("c-3", "result 3")]
+
+
+async def test_what_is_streamed_of_a_call_bears_the_id_of_the_call() -> None:
+    def add(x: int) -> str:
+        """Add."""
+        return f"result {x}"
+
+    def call(x: int) -> Any:
+        return ScriptedModel.tool_call("add", {"x": x}, id="c")
+
+    class Again(Processor):
+        id = "again"
+
+        def process_output_stream(self, ctx: OutputStreamContext) -> Any:
+            if ctx.chunk.type == "tool-call-delta" and not ctx.retry_count:
+                ctx.abort("say it again", retry=True)
+            return ctx.chunk
+
+    model = ScriptedModel([call(0), [call(1), call(2)], [call(3)], "end"])
+    agent = Agent(model=model, tools=[add], output_processors=[Again()], max_processor_retries=1)
+    async with agent.stream("go") as stream:
+        chunks = [chunk async for chunk in stream]
+    whole = {c.tool_call_id: c.args for c in chunks if isinstance(c, ToolCall)}
+    written = {c.tool_call_id: json.loads(c.args_text) for c in chunks if isinstance(c, ToolCallDelta)}
+    assert list(whole.values()) == [{"x": 1}, {"x": 2}, {"x": 3}]
+    assert written == whole
+    begun = [c.tool_call_id for c in chunks if isinstance(c, ToolCallStart)]
+    assert begun[-3:] == list(whole)
