@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from interlock.errors import DefinitionError, InvalidProcessorReturn
@@ -22,6 +22,7 @@ from interlock.messages import (
 )
 from interlock.models import LanguageModel, resolve_model
 from interlock.processors.changes import (
+    CachedResponse,
     Changes,
     Deny,
     RequestChanges,
@@ -165,12 +166,13 @@ def _apply_sequence(ctx: HookContext, value: Sequence[object]) -> None:
 
 
 def _apply_step_changes(ctx: InputStepContext, changes: StepChanges) -> None:
+    fault = _fault_in_settings(changes)
+    if fault is not None:
+        raise _invalid(ctx, changes, fault)
     _apply_messages(ctx, changes.messages, changes.system_messages, changes)
     if changes.model is not UNSET:
         ctx.model = _model(ctx, changes)
     if changes.tools is not UNSET:
-        if not all(isinstance(t, Tool) for t in cast("Sequence[object]", changes.tools)):
-            raise _invalid(ctx, changes, "tools must be Tool objects: make them with tool(function)")
         ctx.tools = list(changes.tools)
     if changes.tool_choice is not UNSET:
         ctx.tool_choice = changes.tool_choice
@@ -182,6 +184,25 @@ def _apply_step_changes(ctx: InputStepContext, changes: StepChanges) -> None:
         ctx.provider_options = dict(changes.provider_options)
     if changes.output_schema is not UNSET:
         ctx.output_schema = _output_schema(ctx, changes)
+
+
+def _fault_in_settings(changes: StepChanges) -> str | None:
+    """What is wrong with the types of what a step is to be taken with."""
+    if changes.tools is not UNSET:
+        if not _all_are(Tool, changes.tools):
+            return "tools must be a list of Tool objects: make them with tool(function)"
+        names = [one.name for one in changes.tools]
+        if len(set(names)) < len(names):
+            return f"two tools have one name: {', '.join(sorted(n for n in set(names) if names.count(n) > 1))}"
+    if changes.tool_choice is not UNSET and not isinstance(cast("object", changes.tool_choice), str):
+        return "tool_choice must be 'auto', 'none', 'required', or the name of a tool"
+    active = changes.active_tools
+    if active is not UNSET and active is not None and not _all_are(str, active):
+        return "active_tools must be a list of tools' names, or None for all"
+    for name in ("model_settings", "provider_options"):
+        if (given := getattr(changes, name)) is not UNSET and not isinstance(given, Mapping):
+            return f"{name} must be a mapping such as {{'key': value}}"
+    return None
 
 
 def _output_schema(ctx: HookContext, changes: StepChanges) -> object:
@@ -204,9 +225,14 @@ def _model(ctx: HookContext, changes: StepChanges) -> LanguageModel:
 
 def _apply_request_changes(ctx: LLMRequestContext, changes: RequestChanges) -> None:
     if changes.prompt is not UNSET:
+        if not _is_sequence(changes.prompt):
+            raise _invalid(ctx, changes, "a prompt is a list of PromptMessage objects")
         _apply_sequence(ctx, list(changes.prompt))
     if changes.response is not UNSET:
-        ctx.response = tuple(changes.response.chunks)
+        response = changes.response
+        if not isinstance(cast("object", response), CachedResponse) or not _is_sequence(response.chunks):
+            raise _invalid(ctx, changes, "response must be a CachedResponse of a list of chunks")
+        ctx.response = tuple(response.chunks)
 
 
 def _apply_messages(ctx: HookContext, messages: object, system_messages: object, returned: object) -> None:
@@ -224,7 +250,14 @@ def _apply_messages(ctx: HookContext, messages: object, system_messages: object,
             isinstance(m, Message | str) for m in cast("Sequence[object]", system_messages)
         ):
             raise _invalid(ctx, returned, "system_messages must be a sequence of Message or str")
-        ctx.message_list.set_system(cast("Sequence[Message | str]", system_messages))
+        try:
+            ctx.message_list.set_system(cast("Sequence[Message | str]", system_messages))
+        except ValueError as error:
+            raise _invalid(ctx, returned, str(error)) from error
+
+
+def _all_are(kind: type, value: object) -> bool:
+    return _is_sequence(value) and all(isinstance(one, kind) for one in cast("Sequence[object]", value))
 
 
 def _is_sequence(value: object) -> bool:

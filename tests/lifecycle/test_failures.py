@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from interlock import Agent, Message, MessageList, Phase
+from interlock import Agent, Message, MessageList, Phase, tool
 from interlock.errors import InterlockError, InvalidProcessorReturn, ModelError, StepFailed
 from interlock.messages import ErrorChunk, PromptMessage, TextDelta, TextPart
 from interlock.models.scripted import Script
@@ -157,7 +157,13 @@ ODD: Any = "no such thing"
 
 ANYWHERE: list[object] = ["text", 7, True, {}, object(), ["text"], [Message.user("x"), "text"]]
 WRONG: dict[Phase, list[object]] = {
-    Phase.INPUT: [StepChanges(), RequestChanges(), Deny("x"), Changes(messages=ODD)],
+    Phase.INPUT: [
+        StepChanges(),
+        RequestChanges(),
+        Deny("x"),
+        Changes(messages=ODD),
+        Changes(system_messages=[Message.user("x")]),
+    ],
     Phase.INPUT_STEP: [
         RequestChanges(),
         StepChanges(model=ODD),
@@ -165,8 +171,23 @@ WRONG: dict[Phase, list[object]] = {
         StepChanges(tools=[ODD]),
         StepChanges(messages=[ODD]),
         StepChanges(system_messages=ODD),
+        StepChanges(system_messages=[Message.user("x")]),
+        StepChanges(tools=7),  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+        StepChanges(tools=[tool(lambda: 1, name="t"), tool(lambda: 2, name="t")]),
+        StepChanges(tool_choice=7),  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+        StepChanges(active_tools="look"),
+        StepChanges(active_tools=[7]),  # type: ignore[list-item]  # pyright: ignore[reportArgumentType]
+        StepChanges(model_settings=7),  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+        StepChanges(provider_options=7),  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
     ],
-    Phase.LLM_REQUEST: [Changes(), [Message.user("x")], RequestChanges(prompt=[ODD])],
+    Phase.LLM_REQUEST: [
+        Changes(),
+        [Message.user("x")],
+        RequestChanges(prompt=[ODD]),
+        RequestChanges(prompt=7),  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+        RequestChanges(response=7),  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+        RequestChanges(response=CachedResponse(7)),  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+    ],
     Phase.API_ERROR: [Changes(), [], [Message.user("x")]],
     Phase.OUTPUT_STREAM: [Changes(), Message.user("x")],
     Phase.LLM_RESPONSE: [Changes(), []],
