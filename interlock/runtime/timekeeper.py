@@ -7,6 +7,7 @@ entry in a table. The timer is armed for the entry that comes first, and looks a
 from __future__ import annotations
 
 import asyncio
+import time
 from typing import Any
 
 __all__ = ["Timekeeper"]
@@ -21,7 +22,7 @@ class Timekeeper:
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
-        self._time = self._loop.time
+        self._time = time.monotonic
         self._until: dict[_Task, float] = {}
         self._struck: dict[_Task, int] = {}  # with how often the task had been cancelled before
         self._handle: asyncio.TimerHandle | None = None
@@ -29,7 +30,7 @@ class Timekeeper:
 
     def begin(self, seconds: float) -> _Task:
         """The running task is about to wait, and may so long; gives the task."""
-        task = asyncio.current_task()
+        task = asyncio.current_task(self._loop)  # to look for the loop takes longer than all the rest
         assert task is not None  # an event loop runs coroutines in tasks
         until = self._until[task] = self._time() + seconds
         if self._handle is None or until < self._when:
@@ -48,7 +49,7 @@ class Timekeeper:
         if self._handle is not None:
             self._handle.cancel()
         self._when = when
-        self._handle = self._loop.call_at(when, self._fired)
+        self._handle = self._loop.call_later(when - self._time(), self._fired)
 
     def _fired(self) -> None:
         self._handle = None

@@ -7,6 +7,7 @@ from asyncio import CancelledError
 from collections.abc import Awaitable, Callable, Coroutine, Generator, Sequence
 from inspect import iscoroutinefunction
 from time import perf_counter
+from types import coroutine
 from typing import TYPE_CHECKING, Any, cast
 
 import anyio
@@ -61,36 +62,31 @@ def _timed_coroutine(call: Call, seconds: float, execution: Execution) -> Call:
 
     Its first part is run by hand, to see whether it waits. It is one generator, since this is done for each chunk.
     """
+    begun = cast("Callable[[object], Coroutine[Any, Any, object]]", call)
     begin: Callable[[float], Any] | None = None
     end: Callable[[Any], bool]
 
+    @coroutine
     def run(target: object) -> Generator[Any, Any, object]:
         nonlocal begin, end
         if begin is None and not on_asyncio():
-            return (yield from _limited(cast("Awaitable[object]", call(target)), seconds))
-        coroutine = cast("Coroutine[Any, Any, object]", call(target))
+            return (yield from _limited(begun(target), seconds))
+        hook = begun(target)
         try:
-            yielded: object = coroutine.send(None)
+            yielded: object = hook.send(None)
         except StopIteration as done:
             result: object = done.value
             return result
         if begin is None:  # looked up once: it takes as long as the rest
             begin, end = execution.timekeeper.begin, execution.timekeeper.end
         task = begin(seconds)
-        send = coroutine.send
         try:
-            while True:
-                try:
-                    sent = yield yielded
-                except GeneratorExit:
-                    coroutine.close()
-                    raise
-                except BaseException as error:
-                    yielded = coroutine.throw(error)
-                else:
-                    yielded = send(sent)
-        except StopIteration as done:
-            result = done.value
+            try:
+                yield yielded
+            except BaseException as error:
+                result = yield from _thrown(hook, error)
+            else:  # asyncio sends nothing but None, so the rest needs no hand in between
+                result = yield from hook.__await__()
         except CancelledError:
             if end(task):
                 raise late(seconds) from None
@@ -102,23 +98,23 @@ def _timed_coroutine(call: Call, seconds: float, execution: Execution) -> Call:
             raise late(seconds)
         return result
 
-    return lambda target: _Run(run, target)
+    async def timed_hook(target: object) -> object:
+        return await run(target)
+
+    return timed_hook
 
 
-class _Run:
-    """Something that begins when it is awaited."""
-
-    __slots__ = ("_run", "_target")
-
-    def __init__(self, run: Callable[[object], Generator[Any, Any, object]], target: object) -> None:
-        self._run = run
-        self._target = target
-
-    def __await__(self) -> Generator[Any, Any, object]:
-        return self._run(self._target)
-
-    def close(self) -> None:
-        """Drop it: nothing has begun."""
+def _thrown(hook: Coroutine[Any, Any, object], error: BaseException) -> Generator[Any, Any, object]:
+    """The rest of a coroutine that an error comes to where it waits for the first time."""
+    if isinstance(error, GeneratorExit):
+        hook.close()
+        raise error
+    try:
+        yielded: object = hook.throw(error)
+    except StopIteration as done:
+        result: object = done.value
+        return result
+    return (yield from Primed(hook, yielded).__await__())
 
 
 class _TimedCall:
