@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 
+from interlock.processors.lanes.pieces import difference
 from interlock.processors.stream_context import Piece
 
 __all__ = ["LaneJoin"]
@@ -15,6 +16,8 @@ class LaneJoin:
 
     The text is let go up to where the slowest branch has decided it. Of edits that overlap, the one that begins first
     keeps its replacement (of two, the longer; of equals, that of the branch that comes first); the others only remove.
+    What an edit puts back as it was, at its beginning or end, it has not touched: a mask that shows the last characters
+    of a number does not keep another branch from removing them.
 
     Args:
         branches: How many there are.
@@ -34,6 +37,11 @@ class LaneJoin:
         """How many characters are held back."""
         return len(self._text)
 
+    @property
+    def complete(self) -> bool:
+        """Whether every branch has decided all that has come."""
+        return min(self._upto) >= self._at + len(self._text)
+
     def push(self, text: str) -> None:
         """More of the text has come."""
         self._text += text
@@ -47,7 +55,8 @@ class LaneJoin:
         """
         for piece in pieces:
             if not piece.kept:
-                self._edits[branch].append(piece)
+                before = self._text[piece.start - self._at : piece.end - self._at]
+                self._edits[branch] += [one for one in difference(piece.start, before, piece.text) if not one.kept]
             self._upto[branch] = max(self._upto[branch], piece.end)
 
     def let_go(self, *, only: int | None = None, nobody: bool = False, final: bool = False) -> list[Piece]:

@@ -63,14 +63,16 @@ class BlockLanes:
         ended = _ended_by(chunk, self._lanes)
         made: list[Chunk] = []
         for key in ended if came is None else [came]:
-            pieces = self._lanes[key].join.let_go(only=only, nobody=nobody, final=came is None)
+            join = self._lanes[key].join
+            pieces = join.let_go(only=only, nobody=nobody, final=came is None and join.complete)
             text = "".join(piece.text for piece in pieces)
             if came is not None and text == text_of(chunk):
                 made.append(chunk)
             elif text:
                 made.append(delta(key, text))
         for key in ended:
-            del self._lanes[key]
+            if self._lanes[key].join.complete:  # else a guard was not told of the end, and goes on with the text
+                del self._lanes[key]
         return (*made, *self._rest(chunk, came, outs, prefer=prefer, only=only, nobody=nobody))
 
     @property

@@ -111,7 +111,11 @@ def test_a_row_of_guards_tells_what_became_of_each_range_of_the_text(
 def by_hand(text: str, branches: Sequence[Sequence[Piece]]) -> str:
     """The joined edits of a whole text, character by character."""
     edits = sorted(
-        (p.start, -p.end, number, p.text) for number, told in enumerate(branches) for p in told if not p.kept
+        (one.start, -one.end, number, one.text)
+        for number, told in enumerate(branches)
+        for p in told
+        for one in difference(p.start, text[p.start : p.end], p.text)  # an edit in its least form
+        if not one.kept
     )
     gone = {n for start, end, _, _ in edits for n in range(start, -end)}
     put: dict[int, str] = {}
@@ -162,3 +166,38 @@ def test_a_difference_is_pieces_of_the_text(before: str, after: str) -> None:
     assert text_of(pieces) == after
     assert "".join(before[p.start - 3 : p.end - 3] for p in pieces) == before
     assert all(not p.kept or p.text == before[p.start - 3 : p.end - 3] for p in pieces)
+
+
+def test_what_an_edit_puts_back_as_it_was_another_branch_may_still_remove() -> None:
+    for order in ((0, 1), (1, 0)):
+        join = LaneJoin(2)
+        join.push("4123 4567")
+        join.decided(order[0], [Piece(0, 9, "**** 4567", False)])
+        join.decided(order[1], [Piece(0, 5, "4123 ", True), Piece(5, 9, "[PIN]", False)])
+        assert text_of(join.let_go(final=True)) == "**** [PIN]"
+
+
+@MANY
+@given(BRANCHES, pieces_of())
+def test_a_character_leaves_only_if_it_survives_in_every_branch(
+    rows: list[list[list[Matcher]]], pieces: list[str]
+) -> None:
+    text = "".join(pieces)
+    branches = [Branch(row, number) for number, row in enumerate(rows)]
+    join = LaneJoin(len(branches))
+    out: list[Piece] = []
+    gone: set[int] = set()
+    for number, piece in enumerate([*pieces, ""]):
+        join.push(piece)
+        for n, branch in enumerate(branches):
+            _, told = branch.push(piece, final=number == len(pieces))
+            gone |= {
+                at
+                for edit in told
+                for one in difference(edit.start, text[edit.start : edit.end], edit.text)
+                if not one.kept
+                for at in range(one.start, one.end)
+            }
+            join.decided(n, told)
+        out += join.let_go(final=number == len(pieces))
+    assert {at for piece in out if piece.kept for at in range(piece.start, piece.end)} == set(range(len(text))) - gone
