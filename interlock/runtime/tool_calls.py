@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import traceback
-from collections.abc import AsyncGenerator, Awaitable, Mapping, Sequence
-from typing import Any, cast
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from typing import Any
 
 import anyio
 
@@ -18,8 +18,7 @@ from interlock.runtime.agent_run import AgentRun
 from interlock.runtime.cancellation import interrupts
 from interlock.runtime.repeating import spend_retry
 from interlock.runtime.shelf import Answer
-from interlock.runtime.strand import is_awaitable
-from interlock.shown import shown, shown_error
+from interlock.shown import shown_error
 from interlock.tools import Tool, ToolContext
 from interlock.tracing import warn
 from interlock.verdict import AbortSignal, Latch, Phase
@@ -132,25 +131,12 @@ async def approval_asked(run: AgentRun, step: StepResult, calls: Sequence[Call])
     """
     for call in calls:
         if call.asks is None:
-            call.asks = await _needs_approval(run, call, step.step_number)
+            tool = call.tool if call.error is None else None
+            call.asks = tool is not None and await tool.asks_first(
+                call.chunk.args, _tool_context(run, call, step.step_number)
+            )
     waiting = Waiting(step, calls)
     return waiting if waiting.pending() else None
-
-
-async def _needs_approval(run: AgentRun, call: Call, step_number: int) -> bool:
-    if call.tool is None or call.error is not None:
-        return False
-    needs = call.tool.needs_approval
-    if not callable(needs):
-        return bool(needs)
-    try:
-        said = needs(copy_json(call.chunk.args), _tool_context(run, call, step_number))
-        said = await cast("Awaitable[object]", said) if is_awaitable(said) else said
-    except Exception as error:
-        raise ToolFailed(call.tool.name, f"needs_approval failed: {shown_error(error)}") from error
-    if not isinstance(said, bool):
-        raise ToolFailed(call.tool.name, f"needs_approval must give True or False, not {shown(said)}")
-    return said
 
 
 async def call_tools(run: AgentRun, step: StepResult, calls: Sequence[Call]) -> AsyncGenerator[Chunk | None, None]:

@@ -10,6 +10,9 @@ from time import perf_counter
 from typing import Any, TypeAlias, cast, overload
 
 from interlock.errors import DefinitionError, ToolError
+from interlock.messages import JSONValue
+from interlock.messages.parts import copy_json
+from interlock.shown import shown, shown_error
 from interlock.steps import Step, SupportsStep
 from interlock.tools.context import ToolContext
 from interlock.tools.signature import Signature, undressed
@@ -72,6 +75,27 @@ class Tool(SupportsStep[Any, Any]):
     def parameters(self) -> Mapping[str, Any]:
         """JSON schema of the arguments, an object."""
         return self._signature.json_schema
+
+    async def asks_first(self, args: object, ctx: ToolContext) -> bool:
+        """Whether somebody must approve of a call before it runs.
+
+        Args:
+            args: The arguments of the call; what says so is given a copy.
+            ctx: As for the call itself.
+
+        Raises:
+            ToolError: What says so fails, or says neither True nor False: nobody can tell.
+        """
+        if not callable(self.needs_approval):
+            return self.needs_approval
+        try:
+            said = self.needs_approval(copy_json(cast("JSONValue", args)), ctx)
+            said = await cast("Awaitable[object]", said) if inspect.isawaitable(said) else said
+        except Exception as error:
+            raise ToolError(self.name, f"needs_approval failed: {shown_error(error)}") from error
+        if not isinstance(said, bool):
+            raise ToolError(self.name, f"needs_approval must give True or False, not {shown(said)}")
+        return said
 
     async def run(self, args: object, ctx: ToolContext) -> object:
         """Validate the arguments, call the function, and give its result as JSON values.

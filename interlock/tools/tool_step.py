@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from interlock.errors import ToolError
+from interlock.shown import shown
 from interlock.steps import FunctionStep, StepContext
 from interlock.tools.context import ToolContext
 
@@ -19,7 +20,8 @@ class ToolStep(FunctionStep[Any, Any]):
     """A tool as a step: it takes the tool's arguments, and gives what the tool returns as JSON values.
 
     The arguments are a mapping, or a pydantic model or dataclass whose fields they are. A tool that raises, or is given
-    what does not fit, fails the step.
+    what does not fit, fails the step. Where the call needs an approval, the step suspends with the tool and the
+    arguments; it is resumed with True, or with False or ``{"approve": False, "reason": "…"}``, which fails it.
     """
 
     kind: ClassVar[str] = "tool"
@@ -27,10 +29,35 @@ class ToolStep(FunctionStep[Any, Any]):
     def __init__(self, tool: Tool) -> None:
         async def run(ctx: StepContext[Any]) -> object:
             context = ToolContext(ctx.run_id, f"{ctx.run_id}:{ctx.step_id}", 0, (), ctx.request_context)
-            return await tool.run(_arguments(tool, ctx.input), context)
+            args = _arguments(tool, ctx.input)
+            if ctx.resume_data is not None:
+                _check_approved(tool, ctx.resume_data)
+            elif await tool.asks_first(args, context):
+                ctx.suspend({"tool": tool.name, "args": args})
+            return await tool.run(args, context)
 
         super().__init__(tool.name, run, description=tool.description)
         self.subject = tool
+
+
+def _check_approved(tool: Tool, answer: object) -> None:
+    """Go on where somebody has approved of the call.
+
+    Raises:
+        ToolError: Somebody has not, or what was answered is neither yes nor no.
+    """
+    said = shown(answer)
+    told: Mapping[str, object] = {"approve": answer}
+    if isinstance(answer, Mapping):
+        told = cast("Mapping[str, object]", answer)
+    if told.get("approve") is True:
+        return
+    if told.get("approve") is False:
+        raise ToolError(tool.name, str(told.get("reason") or "the call was not approved"))
+    raise ToolError(
+        tool.name,
+        f"a call that waits for an approval is answered with True, False or {{'approve': …, 'reason': …}}, not {said}",
+    )
 
 
 def _arguments(tool: Tool, given: object) -> dict[str, Any]:
