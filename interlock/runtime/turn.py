@@ -181,9 +181,12 @@ async def _answered(run: AgentRun, answer: _Answer, number: int) -> AsyncGenerat
     run.look_at_latch()
     async with aclosing(model_chunks(run, answer.model, answer.request, answer.cached)) as incoming:
         async for given in incoming:
-            came = answer.assembly.with_its_arguments(run.with_own_id(given))
-            looked = await looked_at_result(run, came, number) if isinstance(came, ToolResult) else came
-            run.asks_again = looked is not came and isinstance(looked, ToolError)
+            looked = run.with_own_id(given)
+            if isinstance(looked, ToolResult | ToolError):
+                came = looked = answer.assembly.with_its_arguments(looked)
+                if isinstance(came, ToolResult):
+                    looked = await looked_at_result(run, came, number)
+                run.asks_again = type(looked) is not type(came)
             for chunk in await passed(run, looked, answer.assembly):
                 if keeps_chunks:
                     answer.chunks.append(chunk)
