@@ -95,6 +95,8 @@ async def model_chunks(
 
 def _fault_in(chunk: object, who: str) -> Exception | None:
     """What is wrong with a chunk that a model gave; its own error, where it is one."""
+    if type(chunk) is TextDelta and type(chunk.text) is str:  # most are
+        return None
     if isinstance(chunk, ErrorChunk):
         return chunk.error
     if not isinstance(chunk, ChunkBase):
