@@ -35,6 +35,7 @@ from interlock.models import LanguageModel, ToolChoice
 from interlock.processors.progress import RunResult, StepResult
 from interlock.processors.seat import RunFacts
 from interlock.runtime.assembly import Assembly, put_data
+from interlock.runtime.occurred import Occurred
 from interlock.runtime.options import Release
 from interlock.runtime.points import Points
 from interlock.runtime.result import AgentResult, RunStatus
@@ -106,6 +107,8 @@ _STANDS: Final = (
     "_held",
     "_held_step",
     "_step_accepted",
+    "attempt",
+    "came",
 )
 
 
@@ -132,8 +135,10 @@ class AgentRun:
         status: How it ended; None while it runs.
         baseline: The untagged system messages as the input processors left them.
         waits: Whether it waits for the model or a tool right now: a verdict that comes from elsewhere interrupts that.
+        looks_at_result: Whether it waits for hooks that look at a tool's result: their verdict interrupts only them.
         begun: Whether the input processors have been asked.
         more_steps: Model calls besides ``max_steps``, because a processor asked for them.
+        takes_back: Whether the newest attempt at a step was taken back as a whole.
         asks_again: Whether what a provider's own tool returned was refused, so that the model is asked once more.
         answer: The model's answer in the step that is being taken; None before the model was asked.
         open_step: The step that is being taken, as soon as its answer is complete.
@@ -144,6 +149,8 @@ class AgentRun:
         journal_rows: How many rows a store has of it.
         object_schema: What the newest step's answer is to be.
         output: The object that the answer has come to.
+        attempt: At the newest step, from 1.
+        came: The types of the chunks that models and tools gave, accepted or not.
     """
 
     facts: RunFacts
@@ -159,9 +166,11 @@ class AgentRun:
     error: Exception | None = None
     baseline: Sequence[str] = ()
     waits: bool = False
+    looks_at_result: bool = False
     begun: bool = False
     more_steps: int = 0
     asks_again: bool = False
+    takes_back: bool = False
     answer: Answering | None = None
     open_step: StepResult | None = None
     before_answer: MessageList | None = None
@@ -170,6 +179,10 @@ class AgentRun:
     journal_rows: int = 0
     object_schema: ObjectSchema | None = None
     output: object = None
+    attempt: int = 0
+    came: set[str] = field(default_factory=set[str])
+    _tried: int = -1
+    _at_end: MessageList | None = None
     _delivered: StringIO = field(default_factory=StringIO)
     _held: list[Chunk] = field(default_factory=list[Chunk])
     _held_step: int = 0
@@ -191,6 +204,9 @@ class AgentRun:
 
     def begin_attempt(self) -> None:
         """The model is about to be asked, for a step or for the same step again."""
+        number = self.number
+        self.attempt = self.facts.attempt = self.attempt + 1 if number == self._tried else 1
+        self._tried = number
         self.answer = self.open_step = self.before_answer = None
         self.asks_again = False
         self._begun_calls.clear()
@@ -214,11 +230,16 @@ class AgentRun:
 
     def holds(self, chunk: Chunk) -> bool:
         """Whether a chunk is held back for now; then it is kept."""
-        release = self.settings.release
-        if release == "chunk" or (release == "step" and self._step_accepted):
+        if not self.holds_back:
             return False
         self._held.append(chunk)
         return True
+
+    @property
+    def holds_back(self) -> bool:
+        """Whether a client is shown nothing for now."""
+        release = self.settings.release
+        return release != "chunk" and (release != "step" or not self._step_accepted)
 
     def let_go(self) -> Sequence[Chunk]:
         """What was held back, which now goes to the client."""
@@ -236,6 +257,7 @@ class AgentRun:
 
     def with_own_id(self, chunk: Chunk) -> Chunk:
         """A tool call under an id of its own, where the model has used its id before; its pieces and result as well."""
+        self.came.add(chunk.type)
         if not isinstance(chunk, _OF_CALLS):
             return chunk
         given = chunk.tool_call_id
@@ -276,8 +298,8 @@ class AgentRun:
             raise AbortSignal(tripwire)
 
     def is_waiting(self) -> bool:
-        """Whether the run waits for a hook, the model or a tool right now."""
-        return self.waits or self.points.is_waiting()
+        """Whether the run waits for a hook, the model or a tool right now, and would be interrupted by a verdict."""
+        return not self.looks_at_result and (self.waits or self.points.is_waiting())
 
     def delivered(self, chunk: Chunk) -> None:
         """Note a chunk that goes to the client."""
@@ -324,8 +346,9 @@ class AgentRun:
 
     def _take_back(self) -> None:
         """Leave in the conversation what was accepted. After a tripwire nothing of the answer but its tool pairs."""
+        self._at_end = self.messages.fork()
         if self._accepted is None:  # then this turn leaves nothing: what it was asked goes too
-            accepted = self._before
+            accepted = self._before.fork()
             accepted.remove(accepted.input.ids())
         else:
             accepted = self._accepted
@@ -403,6 +426,7 @@ class AgentRun:
         self._delivered = StringIO()
         self._delivered.write(str(stands["_delivered"]))
         self.begun = True
+        self.facts.attempt, self._tried = self.attempt, self.steps[-1].step_number
 
     def go_on(self, group: TaskGroup) -> None:
         """Go on after it was suspended.
@@ -412,6 +436,11 @@ class AgentRun:
         """
         self.group = group
         self.status = None
+
+    def _occurred(self) -> Occurred:
+        """What there was to look at, whatever is left of it."""
+        lists = (self._before, self.points.stopped_with, self._at_end, self.messages)
+        return Occurred(tuple(one for one in lists if one is not None), frozenset(self.came))
 
     def result(self) -> AgentResult:
         """The result. What was not delivered to a client is not in the text of a run that did not end well."""
@@ -431,5 +460,6 @@ class AgentRun:
             error=self.error,
             output=self.output if status == "success" else None,
             lists=self.points.lists,
+            occurred=self._occurred(),
             suspended=() if waiting is None else tuple(call.chunk for call in waiting.pending()),
         )

@@ -60,7 +60,7 @@ async def run_loop(run: AgentRun, *, again: bool = False) -> AsyncGenerator[Chun
             if _goes_on(run):
                 continue
             accepted = await _accepted(run)
-            for chunk in await written(run, rejected=not accepted):
+            for chunk in await (written(run) if accepted else taken_back(run)):
                 if not run.holds(chunk):
                     yield chunk
             if accepted:

@@ -55,7 +55,8 @@ def reject(run: AgentRun) -> None:
     """
     tripwire = spend_retry(run)
     assert tripwire is not None  # whoever calls has asked repeats()
-    if tripwire.phase is Phase.OUTPUT_RESULT and run.steps[-1].tool_results:
+    run.takes_back = tripwire.phase is not Phase.OUTPUT_RESULT or not run.steps[-1].tool_results
+    if not run.takes_back:
         run.more_steps += 1
         run.drop_held(texts_only=True)
         _take_texts_back(run)
@@ -106,6 +107,7 @@ async def recover(run: AgentRun, error: Exception) -> None:
     if retry is None or run.facts.retry_count >= limit:
         raise error
     run.facts.retry_count += 1
+    run.takes_back = True
     run.drop_held()
     if retry.delay > 0:
         run.waits = True

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import traceback
 from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import anyio
@@ -18,6 +19,7 @@ from interlock.runtime.agent_run import AgentRun
 from interlock.runtime.cancellation import interrupts
 from interlock.runtime.repeating import spend_retry
 from interlock.runtime.shelf import Answer
+from interlock.runtime.watchdog import watchdog
 from interlock.shown import shown_error
 from interlock.tools import Tool, ToolContext
 from interlock.tracing import warn
@@ -210,6 +212,7 @@ async def looked_at_result(run: AgentRun, chunk: ToolResult, step_number: int) -
 
     Where one of them has the model asked again instead, the reason stands as the tool's error in the result's place.
     """
+    run.came.add(chunk.type)
     if not run.points.acts(Phase.TOOL_RESULT):
         return chunk
     context = ToolResultContext(
@@ -223,12 +226,16 @@ async def looked_at_result(run: AgentRun, chunk: ToolResult, step_number: int) -
         steps=run.steps,
         run=run.facts,
     )
+    run.looks_at_result = True
     try:
-        context = await run.points.run(context, step_number=step_number)
-    except AbortSignal:
-        tripwire = spend_retry(run)
-        if tripwire is None:
-            raise
+        with suppress(AbortSignal), watchdog(run.facts.latch, run.points.is_waiting):
+            context = await run.points.run(context, step_number=step_number)
+    finally:
+        run.looks_at_result = False
+    tripwire = run.facts.latch.tripwire
+    if tripwire is not None:
+        if tripwire.phase is not Phase.TOOL_RESULT or spend_retry(run) is None:
+            raise AbortSignal(tripwire)
         run.more_steps += 1
         return ToolError(chunk.tool_call_id, chunk.tool_name, chunk.args, tripwire.reason, chunk.provider_executed)
     return chunk.replace(result=copy_json(context.result))  # hooks may keep theirs, and change it later

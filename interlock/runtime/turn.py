@@ -110,9 +110,8 @@ async def taken_back(run: AgentRun) -> Sequence[Chunk]:
     """What the client is given of an attempt that was taken back: what was written meanwhile, and its end where it has
     seen its beginning."""
     chunks = await written(run, rejected=True)
-    if run.settings.release != "chunk" or run.before_answer is None:
-        return chunks
-    return [*chunks, StepFinish("retry")]
+    seen = run.takes_back and run.before_answer is not None and not run.holds_back
+    return [*chunks, StepFinish("retry")] if seen else chunks
 
 
 async def _attempt(run: AgentRun) -> AsyncGenerator[Chunk, None]:

@@ -14,7 +14,7 @@ import pytest
 
 from interlock import Agent, Phase, Processor, tool
 from interlock.errors import DefinitionError, ModelError
-from interlock.messages import Chunk, DataChunk, DataPart, TextDelta, ToolError
+from interlock.messages import Chunk, TextDelta, ToolError
 from interlock.processors import (
     InputStepContext,
     LLMResponseContext,
@@ -194,42 +194,6 @@ async def test_the_client_sees_that_the_rejected_answer_ended_with_retry() -> No
     assert kinds(chunks).count("step-start") == 2
     assert "".join(c.text for c in chunks if isinstance(c, TextDelta)) == "onetwo"
     assert result.text == "two"
-
-
-@pytest.mark.parametrize("kind", [Everywhere, Patient])
-@pytest.mark.parametrize("phase", [p for p in REPEATING if p is not Phase.OUTPUT_RESULT])
-async def test_an_attempt_of_which_the_client_saw_no_beginning_has_no_end(phase: Phase, kind: type[Everywhere]) -> None:
-    guard = kind("guard", {phase: refusing(1)})
-    begins = phase in (Phase.INPUT_STEP, Phase.LLM_REQUEST)
-    model = ScriptedModel([*([] if begins else [with_a_call("rejected")]), "accepted"])
-    agent = Agent(model=model, tools=[track], max_processor_retries=1, **both_lists(guard))
-    chunks, _ = await chunks_and_result(agent)
-    seen = [kind for kind in kinds(chunks) if kind in ("step-start", "step-finish")]
-    assert seen == ["step-start", "step-finish"] * (1 if begins else 2)
-
-
-@pytest.mark.parametrize("phase", [Phase.OUTPUT_STREAM, Phase.OUTPUT_STEP, Phase.OUTPUT_RESULT])
-@pytest.mark.parametrize("swallows", [False, True])
-async def test_data_of_a_rejected_answer_is_sent_and_not_stored(phase: Phase, swallows: bool) -> None:
-    async def refuse(ctx: Any) -> object:
-        if isinstance(ctx, OutputStreamContext) and ctx.chunk.type != "text-delta":
-            return ctx.chunk
-        ctx.write("seen", ctx.retry_count)
-        if not ctx.retry_count:
-            try:
-                ctx.abort("again", retry=True)
-            except BaseException:
-                if not swallows:
-                    raise
-                await anyio.sleep_forever()
-        return getattr(ctx, "chunk", None)
-
-    guard = Patient("guard", {phase: refuse})
-    agent = Agent(model=ScriptedModel(["one", "two"]), max_processor_retries=1, output_processors=[guard])
-    with anyio.fail_after(20):
-        chunks, result = await chunks_and_result(agent)
-    assert [c.data for c in chunks if isinstance(c, DataChunk)] == [0, 1]
-    assert [p.data for m in result.messages for p in m.parts if isinstance(p, DataPart)] == [1]
 
 
 @pytest.mark.parametrize("release", ["step", "run"])
