@@ -212,6 +212,8 @@ class CheckRecord:
         metadata: A tripwire's or warning's detail.
         looked_at: Which roles and part kinds it says it has read: ``("user", "text")``, ``("assistant", "reasoning")``,
             …; empty where it has not said so.
+        failed: Whether it could not decide, because it failed or took too long, whatever its policy made of that.
+        attempt: The attempt at its step, from 1.
     """
 
     processor_id: str
@@ -226,6 +228,8 @@ class CheckRecord:
     runs: int = 1
     metadata: Mapping[str, object] | None = field(default=None)
     looked_at: frozenset[tuple[str, str]] = frozenset()
+    failed: bool = False
+    attempt: int = 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,9 +29,10 @@ class RunFacts:
 
     Attributes:
         outbox: What hooks and tools have written for the client; None: nobody has written yet.
+        attempt: Which attempt at a step is being made, from 1.
     """
 
-    __slots__ = ("agent_id", "latch", "outbox", "request_context", "resource", "retry_count", "run_id", "thread")
+    __slots__ = ("agent_id", "attempt", "latch", "outbox", "request_context", "resource", "retry_count", "run_id", "thread")
 
     def __init__(
         self,
@@ -50,6 +51,7 @@ class RunFacts:
         self.request_context = request_context if request_context is not None else RequestContext()
         self.latch = latch if latch is not None else Latch()
         self.retry_count = 0
+        self.attempt = 1
         self.outbox: Outbox | None = None
 
     def open_outbox(self) -> Outbox:
@@ -73,6 +75,7 @@ class Seat:
         warnings: What it has warned of.
         not_checked: Why it did not look, where it has said so.
         looked_at: What it says it has read: roles and part kinds.
+        undecided: Whether it has failed at something, so that it could not decide.
     """
 
     __slots__ = (
@@ -84,6 +87,7 @@ class Seat:
         "processor_id",
         "run",
         "state",
+        "undecided",
         "warnings",
     )
 
@@ -103,6 +107,7 @@ class Seat:
         self.warnings: list[Violation] = []
         self.not_checked: str | None = None
         self.looked_at: set[tuple[str, str]] = set()
+        self.undecided = False
         self._slot = run.latch.slot if own_latch is None else own_latch.slot
 
     def renew(self) -> None:

@@ -26,10 +26,11 @@ class Asked(Protocol):
 class PointChecks:
     """The verdicts of one point of a run, at one time it ran."""
 
-    __slots__ = ("_records", "step_number")
+    __slots__ = ("_records", "attempt", "step_number")
 
-    def __init__(self, step_number: int | None = None) -> None:
+    def __init__(self, step_number: int | None = None, attempt: int = 1) -> None:
         self.step_number = step_number
+        self.attempt = attempt
         self._records: dict[tuple[int, ...], CheckRecord] = {}
 
     def note(
@@ -43,6 +44,7 @@ class PointChecks:
         kept: bool = True,
         metadata: Mapping[str, object] | None = None,
         looked_at: frozenset[tuple[str, str]] = frozenset(),
+        failed: bool = False,
     ) -> None:
         """Note what one processor decided."""
         self._records[asked.order] = CheckRecord(
@@ -58,6 +60,8 @@ class PointChecks:
             runs=runs,
             metadata=metadata,
             looked_at=looked_at,
+            failed=failed,
+            attempt=self.attempt,
         )
 
     def picked(self, order: tuple[int, ...], branches: Mapping[str, HookContext], chosen: object) -> None:
@@ -109,6 +113,7 @@ def joined(earlier: Sequence[CheckRecord], later: Sequence[CheckRecord]) -> list
                 duration=record.duration + other.duration,
                 runs=record.runs + other.runs,
                 looked_at=record.looked_at | other.looked_at,
+                failed=record.failed or other.failed,
             )
         made.append(record)
     return [*made, *left.values()]

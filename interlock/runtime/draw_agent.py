@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from interlock.runtime.laid_over import ending, point_overlay
+from interlock.runtime.laid_over import ending, point_overlay, stopped_at
 from interlock.runtime.processor_lists import LISTS, ProcessorLists
 from interlock.verdict import Phase
-from interlock.workflows.sections import Section, sections_json, sections_mermaid, sections_svg, sections_text
+from interlock.workflows.sections import Edge, Section, sections_json, sections_mermaid, sections_svg, sections_text
 
 if TYPE_CHECKING:
     from interlock.runtime.agent import Agent
@@ -53,7 +53,9 @@ def agent_mermaid(agent: Agent, run: AgentResult | None = None) -> str:
 
 def agent_svg(agent: Agent, run: AgentResult | None = None) -> str:
     """The agent as an SVG picture."""
-    return sections_svg(_title(agent, run), _sections(agent, run), _EDGES, ends=("messages", "answer"))
+    return sections_svg(
+        _title(agent, run), _sections(agent, run), _EDGES, ends=("messages", "answer"), unused=_unused(run)
+    )
 
 
 def agent_text(agent: Agent, run: AgentResult | None = None) -> str:
@@ -111,6 +113,42 @@ def _laid_over(section: Section, phase: Phase, lists: ProcessorLists, run: Agent
         return section
     frames = len(lists.plans(phase)) > 1
     return replace(section, overlay=point_overlay(section.plan, phase, run, frames=frames))
+
+
+_MAIN: Final = tuple(id_ for id_ in ("input", "input_step", "llm_request", "model", *map(str, tuple(Phase)[4:7])))
+"""What a step comes through in any case, and what is before it."""
+_TOOLS: Final = ("tool_call", "tools", "tool_result")
+
+
+def _unused(run: AgentResult | None) -> frozenset[str | Edge]:
+    """Where a run has not come: sections, and ways between them."""
+    if run is None:
+        return frozenset()
+    stop = stopped_at(run)
+    seen = {str(check.phase) for check in run.checks if check.step_number is not None or check.phase is Phase.INPUT}
+    seen |= {str(check.phase) for check in run.checks if check.phase in (Phase.OUTPUT_STREAM, Phase.OUTPUT_RESULT)}
+    if stop is not None:
+        seen.add(str(stop))
+    if run.steps or stop is None:
+        seen.add("model")
+    if any(step.finish_reason != "retry" for step in run.steps):
+        seen.add("output_step")
+    if run.status == "success":
+        seen.add("output_result")
+    if any(step.tool_results for step in run.steps):
+        seen.update(_TOOLS)
+    if seen & set(_TOOLS):
+        seen.update(_TOOLS[: 1 + max(n for n, id_ in enumerate(_TOOLS) if id_ in seen)])
+    if seen & {"output_result", *_TOOLS}:
+        seen.add("output_step")
+    if "api_error" in seen:
+        seen.add("model")
+    furthest = max((n for n, id_ in enumerate(_MAIN) if id_ in seen), default=0)
+    seen.update(_MAIN[: furthest + 1])
+    again = len({step.step_number for step in run.steps}) > 1
+    ids = {end for edge in _EDGES for end in edge}
+    ways = [edge for edge in _EDGES if not set(edge) <= seen or (edge == ("tool_result", "input_step") and not again)]
+    return frozenset((*(ids - seen), *ways))
 
 
 def _counted(what: str, count: int) -> str:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from interlock.messages import ToolError
+from interlock.runtime.coverage import has_read
 from interlock.runtime.laid_over import ending
+from interlock.runtime.occurred import Spot
 from interlock.verdict import CheckRecord, Phase
 
 if TYPE_CHECKING:
@@ -24,8 +26,12 @@ _DID: Final = {
     "shadow-blocked": "would have stopped the run, and only shadows",
     "shadow-changed": "would have changed it, and only shadows",
 }
-_ONCE_BEFORE: Final = (Phase.INPUT,)
-_ONCE_BEHIND: Final = (Phase.OUTPUT_STREAM, Phase.OUTPUT_RESULT)
+_ORDER: Final = tuple(Phase)
+_UNHONOURED: Final = {
+    Phase.INPUT: "it asked for another try, which is not honoured at input: there is no step yet to do again",
+    Phase.API_ERROR: "it asked for another try, which is not honoured at api_error: a handler returns Retry instead",
+    Phase.TOOL_RESULT: "it asked for another try, which is not honoured at tool_result: the tool does not run twice",
+}
 
 
 def explained(result: AgentResult) -> str:
@@ -39,24 +45,95 @@ def explained(result: AgentResult) -> str:
 
 def _lines(result: AgentResult) -> Iterator[str]:
     yield f"run {result.run_id}: {ending(result)}"
-    if result.tripwire is not None and result.tripwire.metadata:
-        told = ", ".join(f"{name}: {value}" for name, value in result.tripwire.metadata.items())
-        yield f"  it adds {told}"
-    if result.tripwire is not None and result.tripwire.retry:
-        yield "  it asked for another try, and the budget (max_processor_retries) had none left"
-    yield from _points(result.checks, _ONCE_BEFORE, None)
-    numbers = sorted({check.step_number for check in result.checks if check.step_number is not None})
-    for number in sorted({*numbers, *(step.step_number for step in result.steps)}):
-        tries = [step for step in result.steps if step.step_number == number]
-        yield f"step {number}: {'; then again: '.join(map(_step, tries)) or 'the model was not asked'}"
-        yield from _points(result.checks, tuple(Phase), number)
-    yield from _points(result.checks, _ONCE_BEHIND, None)
+    tripwire = result.tripwire
+    if tripwire is not None and tripwire.metadata:
+        yield f"  it adds values under: {', '.join(map(str, tripwire.metadata))}"
+    if tripwire is not None and tripwire.retry:
+        spent = "it asked for another try, and the budget (max_processor_retries) had none left"
+        yield f"  {_UNHONOURED.get(tripwire.phase, spent) if tripwire.phase is not None else spent}"
+    if result.occurred is not None:
+        yield f"came in: {_counted(result.occurred.asked()) or 'nothing'}"
+        remembered = result.occurred.remembered()
+        if remembered:
+            yield f"remembered: {_counted(remembered)}"
+    yield from _told(result, [check for check in result.checks if check.phase is Phase.INPUT], 0)
+    yield from _steps(result)
+    yield from _told(result, [check for check in result.checks if check.phase is Phase.OUTPUT_RESULT], 0)
     for call in result.suspended:
         yield f"waits for an approval of {call.tool_name} ({call.tool_call_id})"
     unchecked = result.coverage().unchecked
     if unchecked:
-        told = ", ".join(f"{part} of {role}" for role, part in unchecked)
-        yield f"looked at by no guard: {told}"
+        yield f"looked at by no guard: {', '.join(f'{part} of {role}' for role, part in unchecked)}"
+
+
+def _steps(result: AgentResult) -> Iterator[str]:
+    checks = [check for check in result.checks if check.step_number is not None]
+    numbers = {check.step_number for check in checks if check.step_number is not None}
+    numbers |= {step.step_number for step in result.steps}
+    stream = [check for check in result.checks if check.phase is Phase.OUTPUT_STREAM]
+    if stream and not numbers:
+        numbers = {0}
+    for number in sorted(numbers):
+        tries = [step for step in result.steps if step.step_number == number]
+        yield f"step {number}: {'; then again: '.join(map(_step, tries)) or 'the model has not answered'}"
+        own = [check for check in checks if check.step_number == number]
+        attempts = max((check.attempt for check in own), default=1)
+        several = max(attempts, len(tries)) > 1
+        last = number == max(numbers)
+        for attempt in range(1, attempts + 1):
+            told = [check for check in own if check.attempt == attempt]
+            if last and attempt == attempts:  # over all chunks of the run there is one record a processor
+                told += stream
+                told.sort(key=_stands)
+            yield from _told(result, told, attempts, several=several, over=len(numbers) > 1 or several)
+
+
+def _stands(check: CheckRecord) -> int:
+    """Where a check stands in an attempt: what its tools were asked and gave keeps its order."""
+    return min(_ORDER.index(check.phase), _ORDER.index(Phase.TOOL_CALL))
+
+
+def _told(
+    result: AgentResult, checks: Sequence[CheckRecord], attempts: int, *, several: bool = False, over: bool = False
+) -> Iterator[str]:
+    for check in checks:
+        streamed = check.phase is Phase.OUTPUT_STREAM
+        where = (
+            f" (attempt {check.attempt})" if several and not streamed else " (all steps)" if streamed and over else ""
+        )
+        reason = f": {check.reason}" if check.reason else ""
+        kept = "" if check.kept else ", and it was left behind"
+        read = [f"{part} of {role}" for role, part in sorted(check.looked_at)] if has_read(check) else []
+        looked = f" [read {', '.join(read)}]" if read else ""
+        yield f"  {check.phase}{where}: {check.processor_id} {_did(result, check, attempts)}{reason}{kept}{looked}"
+
+
+def _did(result: AgentResult, check: CheckRecord, attempts: int) -> str:
+    if check.verdict != "blocked":
+        return _DID[check.verdict]
+    tripwire = result.tripwire
+    if check.failed:
+        return "could not decide, and stopped the run"
+    ended = tripwire is not None and (tripwire.processor_id, tripwire.phase) == (check.processor_id, check.phase)
+    if check.phase is Phase.OUTPUT_STREAM:
+        return _DID["blocked"] if ended else "rejected an attempt"
+    if ended and check.attempt >= attempts and check is _last_block(result, check):
+        return _DID["blocked"]
+    if check.phase is Phase.TOOL_RESULT:
+        return "did not accept what the tool gave"
+    if check.step_number is None:
+        return "rejected the answer"
+    return f"rejected attempt {check.attempt} of step {check.step_number}"
+
+
+def _last_block(result: AgentResult, check: CheckRecord) -> CheckRecord:
+    """The newest block of a processor at a point: only that one can have stopped the run."""
+    same = (check.processor_id, check.phase, "blocked")
+    return next(one for one in reversed(result.checks) if (one.processor_id, one.phase, one.verdict) == same)
+
+
+def _counted(spots: Mapping[Spot, int]) -> str:
+    return ", ".join(f"{part} of {role}" + (f" ×{count}" if count > 1 else "") for (role, part), count in spots.items())
 
 
 def _step(step: StepResult) -> str:
@@ -75,11 +152,3 @@ def _step(step: StepResult) -> str:
 
 def _came(ran: bool, failed: bool) -> str:
     return "(failed)" if failed else "(ran)" if ran else "(did not run)"
-
-
-def _points(checks: Sequence[CheckRecord], phases: Sequence[Phase], number: int | None) -> Iterator[str]:
-    for check in checks:
-        if check.phase in phases and check.step_number == number:
-            reason = f": {check.reason}" if check.reason else ""
-            kept = "" if check.kept else ", and it was left behind"
-            yield f"  {check.phase}: {check.processor_id} {_DID[check.verdict]}{reason}{kept}"

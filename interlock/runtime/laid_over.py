@@ -6,17 +6,19 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
+from interlock.errors import StepFailed
 from interlock.verdict import GRAVITY, CheckRecord, Phase
 from interlock.workflows import Plan
 from interlock.workflows.graph import Vertex
 from interlock.workflows.graph_of import graph_of
+from interlock.workflows.labels import shortened
 from interlock.workflows.node_labels import duration_label
 from interlock.workflows.overlay import Mark, MarkStatus, Overlay
 
 if TYPE_CHECKING:
     from interlock.runtime.result import AgentResult
 
-__all__ = ["ending", "point_overlay"]
+__all__ = ["ending", "point_overlay", "stopped_at"]
 
 _NOTE_LENGTH: Final = 160
 _WORDS: Final = {
@@ -47,10 +49,31 @@ def ending(result: AgentResult) -> str:
     tripwire = result.tripwire
     if tripwire is not None:
         at = f" at {tripwire.phase}" if tripwire.phase is not None else ""
-        return f"{head} by {tripwire.processor_id!r}{at}: {tripwire.reason}"[:_NOTE_LENGTH]
+        return shortened(f"{head} by {tripwire.processor_id!r}{at}: {tripwire.reason}", _NOTE_LENGTH)
     if result.error is not None:
-        return f"{head}: {type(result.error).__name__}: {result.error}"[:_NOTE_LENGTH]
+        return shortened(f"{head}: {_error(result.error)}", _NOTE_LENGTH)
     return f"{head}, {result.finish_reason}" if result.status == "success" else head
+
+
+def _error(error: Exception) -> str:
+    """An error by its class and ids: its message may quote what was said."""
+    if not isinstance(error, StepFailed):
+        return type(error).__name__
+    phase = f" at {error.phase}" if error.phase else ""
+    return f"{type(error).__name__} ({type(error.cause).__name__}) in {error.step_id!r}{phase}"
+
+
+def stopped_at(result: AgentResult) -> Phase | None:
+    """The point at which a run was stopped; None where it was at none.
+
+    Args:
+        result: The run's.
+    """
+    if result.tripwire is not None:
+        return result.tripwire.phase
+    if isinstance(result.error, StepFailed) and result.error.phase:
+        return Phase(result.error.phase)
+    return Phase.TOOL_CALL if result.status == "suspended" else None
 
 
 def point_overlay(plan: Plan, phase: Phase, result: AgentResult, *, frames: bool) -> Overlay:
@@ -89,21 +112,33 @@ def _mark(records: Sequence[CheckRecord]) -> Mark:
     times = sum(check.runs for check in records)
     duration = sum(check.duration for check in records)
     words = [_WORDS[gravest.verdict]]
+    if gravest.failed and gravest.verdict == "blocked":
+        words.append("could not decide")
+    steps = sorted({check.step_number for check in records if check.step_number is not None})
+    if steps:
+        words.append(f"step{'' if len(steps) == 1 else 's'} {_numbers(steps)}")
     if times > 1:
         words.append(f"{times} times")
     if any(not check.kept for check in records):
         words.append("left behind")
     if duration:
         words.append(duration_label(duration))
-    note = None if gravest.reason is None else gravest.reason[:_NOTE_LENGTH]
+    note = None if gravest.reason is None else shortened(gravest.reason, _NOTE_LENGTH)
     return Mark(
         _status(gravest), tuple(words), note, times=times, duration=duration, attempts=1, verdict=gravest.verdict
     )
+
+
+def _numbers(steps: Sequence[int]) -> str:
+    """Step numbers in few words: the first and the last where none between is left out."""
+    if len(steps) > 2 and steps[-1] - steps[0] == len(steps) - 1:
+        return f"{steps[0]}–{steps[-1]}"
+    return ", ".join(map(str, steps))
 
 
 def _status(check: CheckRecord) -> MarkStatus:
     if check.verdict == "blocked":
         return "tripwire"
     if check.verdict == "not-checked":
-        return "failed" if (check.reason or "").startswith("failed") else "not-run"
+        return "failed" if check.failed else "not-run"
     return "success"

@@ -41,6 +41,7 @@ class Points:
     Attributes:
         checks: What was decided at the points that have run, in running order.
         lists: The processors.
+        stopped_with: The conversation as processors had left it where a point was stopped; None where none was.
     """
 
     def __init__(
@@ -58,6 +59,7 @@ class Points:
         self._states: dict[int, dict[str, object]] = {}
         self._earlier: list[CheckRecord] = []
         self._current: Execution | None = None
+        self.stopped_with: MessageList | None = None
         self._last = () if last_in_input_step is None else _as_operations(last_in_input_step)
         self._inner: dict[tuple[str, ...], ChunkPath] = {}
         plans = lists.plans(Phase.OUTPUT_STREAM)
@@ -135,6 +137,9 @@ class Points:
             final = _checked(strand.value, phase)
         except BaseException as error:
             execution.checks.stopped(hooks_in(ops), why_stopped(execution.latch.tripwire, error))
+            left: object = strand.value
+            if isinstance(left, HookContext):
+                self.stopped_with = left.message_list
             raise
         finally:
             self._current = None
@@ -151,7 +156,7 @@ class Points:
             reason: Why not.
             step_number: For the records.
         """
-        told = PointChecks(step_number)
+        told = PointChecks(step_number, self.facts.attempt)
         told.stopped(hooks_in(self._lists.operations(phase)), reason)
         self.checks += told.records()
 
@@ -197,7 +202,7 @@ class Points:
             self._path.begin_step(step_number, messages)
 
     def _execution(self, phase: Phase, step_number: int | None = None) -> Execution:
-        return Execution(self.facts, phase, states=self._states, checks=PointChecks(step_number))
+        return Execution(self.facts, phase, states=self._states, checks=PointChecks(step_number, self.facts.attempt))
 
 
 def _checks_of(path: ChunkPath) -> list[CheckRecord]:

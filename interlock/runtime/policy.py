@@ -64,6 +64,7 @@ def could_not_decide(seat: Seat, phase: Phase, error: BaseException, timeout: fl
     cause = cause_of(error)
     reason = f"{seat.processor_id!r} could not decide: {_words(cause, timeout)}"
     metadata = {"failure": type(cause).__name__}
+    seat.undecided = True
     try:
         seat.abort(Tripwire(reason, seat.processor_id, phase, False, metadata), phase)
     except AbortSignal as signal:

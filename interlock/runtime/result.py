@@ -13,6 +13,7 @@ from interlock.verdict import CheckRecord, Tripwire
 
 if TYPE_CHECKING:
     from interlock.runtime.coverage import Coverage
+    from interlock.runtime.occurred import Occurred
     from interlock.runtime.processor_lists import ProcessorLists
 
 __all__ = ["AgentResult", "RunStatus"]
@@ -36,8 +37,10 @@ class AgentResult:
         tripwire: Who stopped it and why; None unless ``status == "tripwire"``.
         error: What made it fail; None unless ``status == "failed"``.
         output: The object made to an output schema; None without one.
-        suspended: The tool calls that wait for an approval; ``agent.resume(result.run_id, approve=…)`` goes on.
+        suspended: The tool calls that wait for an approval, and those that have asked something (with a ``payload``);
+            ``agent.resume(result.run_id, …)`` goes on.
         lists: The processors as they ran, for drawings.
+        occurred: What there was to look at, for the coverage.
     """
 
     run_id: str
@@ -51,8 +54,9 @@ class AgentResult:
     tripwire: Tripwire | None = None
     error: Exception | None = field(default=None)
     output: object = None
-    suspended: Sequence[ToolCall] = ()
+    suspended: Sequence[ToolCall | ToolCallSuspended] = ()
     lists: ProcessorLists | None = field(default=None, repr=False, compare=False)
+    occurred: Occurred | None = field(default=None, repr=False, compare=False)
 
     def coverage(self) -> Coverage:
         """Which roles and kinds of parts of this run which guard has read; what none has is *not checked*."""

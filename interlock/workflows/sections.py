@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -132,11 +132,13 @@ def sections_svg(
     edges: Sequence[Edge] | None = None,
     *,
     ends: tuple[str, str] | None = None,
+    unused: Collection[str | Edge] = (),
 ) -> str:
     """The sections as an SVG picture: a titled frame each, with its plan's picture inside, one under the other.
 
     An arrow between two frames leads to the next section; the other edges run along the right side.
     ``ends`` says what is given to the first and what the last gives: it stands in a small box above and one below.
+    ``unused`` names sections and edges to which a run has not come: they are faint.
     The other args and the errors are those of :func:`sections_json`.
     """
     from interlock.workflows.svg_sections import FramedSection, sections_picture
@@ -150,10 +152,13 @@ def sections_svg(
             section.body,
             idle=section.body == NOTHING_ACTS,
             overlay=section.overlay,
+            unused=section.id in unused,
         )
         for section in sections
     ]
-    return sections_picture(title, framed_, numbered, ends=ends)
+    places = {section.id: number for number, section in enumerate(sections)}
+    faint = {(places[one[0]], places[one[1]]) for one in unused if not isinstance(one, str)}
+    return sections_picture(title, framed_, numbered, ends=ends, unused=faint)
 
 
 def sections_text(title: str, sections: Sequence[Section], edges: Sequence[Edge] | None = None) -> str:

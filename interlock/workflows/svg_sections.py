@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from interlock.workflows.draw_svg import picture
 from interlock.workflows.graph_of import graph_of
 from interlock.workflows.labels import printable
 from interlock.workflows.nodes import Plan
-from interlock.workflows.overlay import Overlay
+from interlock.workflows.overlay import Mark, MarkStatus, Overlay
 from interlock.workflows.pieces import GAP, Box, Frame, Part, Piece, TextLine, Wire, between
 from interlock.workflows.svg_layout import FRAME_MARGIN, chain_piece, framed, line_height, terminal_piece
 from interlock.workflows.text_size import fitted, text_width
@@ -25,6 +25,16 @@ _APART: Final = 7.0
 """Between two ways that lead out of one frame, or into one."""
 _HEADING: Final = 12.5
 _WORDS: Final = 11.5
+_SMALL: Final = 10.5
+_GAPS: Final = 20.0
+_FOLDED: Final = 60.0
+"""A way that comes out so far beside where it went in has turned into another column."""
+_LEGEND: Final[Sequence[tuple[MarkStatus, str]]] = (
+    ("success", "passed, changed or warned"),
+    ("tripwire", "blocked"),
+    ("failed", "failed, so not checked"),
+    ("not-run", "not asked, or nothing to check"),
+)
 
 
 class FramedSection(NamedTuple):
@@ -35,6 +45,7 @@ class FramedSection(NamedTuple):
         body: A plan, or words.
         idle: Whether nothing acts there.
         overlay: What a run made of it.
+        unused: Whether a run has not come there.
     """
 
     id: str
@@ -43,6 +54,7 @@ class FramedSection(NamedTuple):
     body: Plan | str
     idle: bool
     overlay: Overlay | None = None
+    unused: bool = False
 
 
 class _Drawn(NamedTuple):
@@ -64,6 +76,7 @@ def sections_picture(
     edges: Sequence[tuple[int, int]],
     *,
     ends: tuple[str, str] | None = None,
+    unused: Collection[tuple[int, int]] = (),
 ) -> str:
     """The sections as a picture.
 
@@ -72,43 +85,79 @@ def sections_picture(
         sections: In running order.
         edges: By the places of sections.
         ends: What stands where the first is entered, and where the last is left.
+        unused: The edges that a run has not gone.
     """
     inner = [_content(section) for section in sections]
     alone = [framed(piece, _frame(section)) for piece, section in zip(inner, sections, strict=True)]
-    axis = max((frame.enter for frame in alone), default=0.0)
-    narrowest = axis + max((frame.width - frame.enter for frame in alone), default=0.0)
-    widest = max(_NARROWEST, narrowest)
-    axis += (widest - narrowest) / 2
+    upright = [piece.width for piece in alone]
+    upright += [2 * max(f.enter, f.width - f.enter) for f, p in zip(alone, inner, strict=True) if _is_upright(p)]
+    widest = max(_NARROWEST, *upright)
+    axis = widest / 2
     onward = {source for source, target in edges if target == source + 1}
     aside = sorted((edge for edge in edges if edge[1] != edge[0] + 1), key=lambda edge: abs(edge[0] - edge[1]))
     parts: list[Part] = []
     drawn: list[_Drawn] = []
     y = 0.0
-    begin, end = (None, None) if ends is None else (terminal_piece(text, live=True) for text in ends)
+    way: tuple[float, float, bool] | None = None
+    begin, end = (
+        (None, None)
+        if ends is None
+        else (terminal_piece(text, live=not (n and sections and sections[-1].unused)) for n, text in enumerate(ends))
+    )
     if begin is not None:
-        parts += [(axis - begin.enter, y, begin), _arrow(axis, axis, y + begin.height)]
-        y += begin.height + GAP
+        parts.append((axis - begin.enter, y, begin))
+        y += begin.height
+        way = (axis, y, False)
+        y += GAP
     for number, (section, piece) in enumerate(zip(sections, inner, strict=True)):
         runs = isinstance(section.body, Plan)
         goes_on = number in onward or (end is not None and number == len(sections) - 1)
-        frame = framed(piece, _frame(section), least=widest, axis=axis, wired=runs, left=goes_on)
+        placed_at = axis if _is_upright(piece) else None
+        frame = framed(piece, _frame(section), least=widest, axis=placed_at, wired=runs, left=goes_on)
+        if way is not None:
+            parts.append(_arrow(way[0], frame.enter if runs else axis, way[1], faint=way[2]))
+            way = None
         parts.append((0.0, y, frame))
         drawn.append(_Drawn(y, y + frame.height, frame.leave if runs and not goes_on else None))
         y += frame.height
         if goes_on:
-            parts.append(_arrow(frame.leave, axis, y))
+            faint = section.unused if number not in onward else (number, number + 1) in unused
+            way = (frame.leave, y, faint)
         y += GAP
     if end is not None:
+        if way is not None:
+            parts.append(_arrow(way[0], axis, way[1], faint=way[2]))
         parts.append((axis - end.enter, y, end))
         y += end.height + GAP
-    parts += _ways_aside(aside, drawn, widest)
+    parts += _ways_aside(aside, drawn, widest, unused)
+    if any(section.overlay is not None for section in sections):
+        legend = _legend()
+        parts.append(((widest - legend.width) / 2, y, legend))
+        y += legend.height + GAP
     width = widest + (len(aside) + 1) * _LANE if aside else widest
     return picture(Piece(width, max(y - GAP, 0.0), axis, axis, parts), title)
 
 
-def _arrow(x: float, to: float, y: float) -> Part:
+def _is_upright(piece: Piece) -> bool:
+    """Whether what is entered is left below: not so where a long chain is folded into columns."""
+    return abs(piece.enter - piece.leave) < _FOLDED
+
+
+def _legend() -> Piece:
+    """What the colours of the boxes mean."""
+    parts: list[Part] = []
+    x = 0.0
+    for status, text in _LEGEND:
+        lines = [TextLine(text, _SMALL, "mark")]
+        width = text_width(text, _SMALL) + _GAPS
+        parts.append((x, 0.0, Box("", "words", width, line_height(lines) + 6.0, lines, text, Mark(status))))
+        x += width + _APART
+    return Piece(x - _APART, line_height([TextLine("", _SMALL, "mark")]) + 6.0, x / 2, x / 2, parts)
+
+
+def _arrow(x: float, to: float, y: float, *, faint: bool) -> Part:
     """An arrow down to the next."""
-    return 0.0, 0.0, between((x, y), (to, y + GAP), arrow=True, faint=False)
+    return 0.0, 0.0, between((x, y), (to, y + GAP), arrow=True, faint=faint)
 
 
 def _content(section: FramedSection) -> Piece:
@@ -129,10 +178,14 @@ def _frame(section: FramedSection) -> Frame:
         for line in fitted(section.label, _NARROWEST / 2, _HEADING, lines=1, prose=True)
     ]
     [note] = fitted(section.note, _NARROWEST, _HEADING, lines=1, prose=True) if section.note else [""]
-    return Frame("", "section", 0.0, 0.0, heading, printable(section.label), faint=section.idle, aside=note)
+    return Frame(
+        "", "section", 0.0, 0.0, heading, printable(section.label), faint=section.idle or section.unused, aside=note
+    )
 
 
-def _ways_aside(edges: Sequence[tuple[int, int]], drawn: Sequence[_Drawn], side: float) -> Iterator[Part]:
+def _ways_aside(
+    edges: Sequence[tuple[int, int]], drawn: Sequence[_Drawn], side: float, unused: Collection[tuple[int, int]]
+) -> Iterator[Part]:
     """The ways along the right side, the shortest next to the frames."""
     used: Counter[tuple[str, int]] = Counter()
     for number, (source, target) in enumerate(edges):
@@ -148,4 +201,4 @@ def _ways_aside(edges: Sequence[tuple[int, int]], drawn: Sequence[_Drawn], side:
         used["out", source] += 1
         used["into", target] += 1
         way = [*begins, (lane, out), (lane, into), (side, into)]
-        yield 0.0, 0.0, Wire(way, arrow=True, dashed=target <= source)
+        yield 0.0, 0.0, Wire(way, arrow=True, faint=(source, target) in unused, dashed=target <= source)

@@ -128,7 +128,13 @@ class HookOp(Operation):
         strand.entry.verdict = "not-checked"
         seated: HookContext | None = strand.note
         looked_at = frozenset[tuple[str, str]]() if seated is None else frozenset(seated._seat.looked_at)
-        strand.execution.checks.note(self, "not-checked", reason=why_failed(error), looked_at=looked_at)
+        strand.execution.checks.note(self, "not-checked", reason=why_failed(error), looked_at=looked_at, failed=True)
+
+    def note_undecided(self, strand: Strand) -> None:
+        """Note that the verdict to come is its policy's: the hook itself has failed."""
+        seated: HookContext | None = strand.note
+        if seated is not None:
+            seated._seat.undecided = True
 
     def retire(self, strand: Strand) -> None:
         """Have what an attempt that failed has left running come too late."""
@@ -158,11 +164,12 @@ class HookOp(Operation):
                 reason=tripwire.reason,
                 metadata=tripwire.metadata,
                 looked_at=frozenset() if seated is None else frozenset(seated._seat.looked_at),
+                failed=seated is not None and seated._seat.undecided,
             )
         elif tripwire is None and isinstance(told, Exception):
             entry.verdict = "not-checked"
             cause = told.__cause__ or error
             execution.checks.note(
-                self, "not-checked", duration=entry.duration, reason=f"failed: {type(cause).__name__}"
+                self, "not-checked", duration=entry.duration, reason=f"failed: {type(cause).__name__}", failed=True
             )
         return told

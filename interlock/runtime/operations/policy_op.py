@@ -88,6 +88,7 @@ class PolicyOp(Operation):
             self._hook.retire(strand)
             return _SKIPPED
         if self._policy.on_failure == "block":
+            self._hook.note_undecided(strand)
             seat = execution.seat(self._hook.processor)
             raise could_not_decide(seat, self._hook.phase, told, self._policy.timeout) from error
         raise error
