@@ -128,6 +128,7 @@ class ChunkPath:
                 runs=runs,
                 kept=not hook.left_behind,
                 looked_at=frozenset(hook.seat.looked_at),
+                failed=hook.seat.undecided,
                 metadata=tripwire.metadata if tripwire is not None and verdict == "blocked" else None,
             )
 

@@ -114,6 +114,7 @@ class HookStage:
 
     def passed_over(self, error: BaseException) -> None:
         """Note that it is passed over for a chunk, because of its failure."""
+        self._seat.undecided = True
         self.grave("not-checked", why_failed(error))
 
     def renew(self) -> None:
@@ -156,6 +157,7 @@ class HookStage:
         if latch.tripwire is not None and latch.tripwire.processor_id == self.processor.id:
             self.verdict, self.reason = "blocked", latch.tripwire.reason
         elif latch.tripwire is None and isinstance(told, Exception):
+            self._seat.undecided = True
             self.verdict, self.reason = "not-checked", f"failed: {type(told.__cause__ or error).__name__}"
         else:
             self._not_checked(error)
