@@ -11,6 +11,7 @@ from typing import Final
 from interlock.models import ScriptedModel
 from interlock.processors import Processor, TextGuard
 from interlock.runtime import Agent
+from interlock.testing.acting import ACTS_ON_ANSWERS, in_words
 from interlock.testing.own_loop import in_a_loop_of_its_own
 
 __all__ = ["assert_chunking_invariant"]
@@ -48,7 +49,8 @@ def assert_chunking_invariant(guard: Processor, text: str, *, seed: int = 0) -> 
         seed: Of the random cuts.
 
     Raises:
-        AssertionError: It does not; says for which cut, and what a client was given. The first is the simplest.
+        AssertionError: It does not; says for which cut, and what a client was given. The first is the simplest. Or
+            nothing can be said: the guard acts nowhere in a stream, or fails.
 
     Example:
         >>> class Tickets(TextGuard):
@@ -60,7 +62,13 @@ def assert_chunking_invariant(guard: Processor, text: str, *, seed: int = 0) -> 
 
 
 async def _assert(guard: Processor, text: str, seed: int) -> None:
+    if not guard.phases & ACTS_ON_ANSWERS:
+        raise AssertionError(
+            f"guard {guard.id!r} looks at no answer (it acts at {in_words(guard.phases)}): any cut passes it"
+        )
     whole = await _shown(guard, [text], text)
+    if whole.status == "failed":
+        raise AssertionError(f"{_named(guard, [text])}: the run failed with {whole.reason}")
     finest = await _shown(guard, list(text), text)
     for pieces in _cuts(text, seed):
         shown = await _shown(guard, pieces, text)

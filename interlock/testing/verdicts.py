@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from interlock.messages import Chunk, ReasoningDelta, ReasoningEnd, ReasoningStart, StepFinish, TextDelta
 from interlock.models import ScriptedModel
 from interlock.processors import InputContext, Processor, ProcessorStepSchema, TextGuard
 from interlock.processors.compose import ProcessorLike
 from interlock.runtime import Agent, AgentResult
+from interlock.testing.acting import ACTS_ON_ANSWERS, in_words
 from interlock.testing.own_loop import in_a_loop_of_its_own
 from interlock.tools import tool
 from interlock.verdict import Phase
@@ -52,7 +53,7 @@ def assert_same_verdict_everywhere(guard: Processor, text: str) -> None:
         text: The text.
 
     Raises:
-        AssertionError: It does not; says where it decided what.
+        AssertionError: It does not; says where it decided what. Or it acts at none of these points.
 
     Example:
         >>> class Tickets(TextGuard):
@@ -64,12 +65,20 @@ def assert_same_verdict_everywhere(guard: Processor, text: str) -> None:
 
 
 async def _assert(guard: Processor, text: str) -> None:
-    if guard.phases & {Phase.OUTPUT_STREAM, Phase.OUTPUT_STEP, Phase.OUTPUT_RESULT}:
-        _compare(guard, await _answers(guard, text))
+    told: list[Mapping[str, _Verdict]] = []
+    if guard.phases & ACTS_ON_ANSWERS:
+        told.append(await _answers(guard, text))
     if Phase.INPUT in guard.phases:
-        _compare(guard, await _questions(guard, text))
+        told.append(await _questions(guard, text))
     if isinstance(guard, TextGuard):
-        _compare(guard, await _parts(guard, text))
+        told.append(await _parts(guard, text))
+    if not any(told):
+        raise AssertionError(
+            f"guard {guard.id!r} looks at no answer and no question (it acts at {in_words(guard.phases)}): there is "
+            "nothing to compare"
+        )
+    for verdicts in told:
+        _compare(guard, verdicts)
 
 
 def _compare(guard: Processor, verdicts: Mapping[str, _Verdict]) -> None:
@@ -182,13 +191,24 @@ async def _parts(guard: TextGuard, text: str) -> dict[str, _Verdict]:
     }
     if guard.strategy == "filter":  # what is taken out is the message, the string, or in a stream the match
         return {}
-    return {f"in a part of kind {kind!r}": await read(guard, text) for kind, read in kinds.items() if guard.reads(kind)}
+    return {
+        f"in a part of kind {kind!r}": await read(guard, text)
+        for kind, read in kinds.items()
+        if guard.reads(kind) and guard.phases & _LOOKED_AT[kind]
+    }
+
+
+_LOOKED_AT: Final[Mapping[str, frozenset[Phase]]] = {
+    "text": ACTS_ON_ANSWERS,
+    "reasoning": frozenset({Phase.OUTPUT_STREAM}),  # what a step is said to have thought is what was streamed
+    "tool-arguments": frozenset({Phase.OUTPUT_STREAM, Phase.TOOL_CALL}),
+    "tool-result": frozenset({Phase.TOOL_RESULT}),
+}
+"""At which points a part's text is looked at before it is compared."""
 
 
 def _guarded(guard: TextGuard, script: Sequence[Any], **more: Any) -> Agent:
-    return Agent(
-        id="verdicts", model=ScriptedModel(script), input_processors=[guard], output_processors=[guard], **more
-    )
+    return Agent(id="verdicts", model=ScriptedModel(script), output_processors=[guard], **more)
 
 
 async def _as_text(guard: TextGuard, text: str) -> _Verdict:

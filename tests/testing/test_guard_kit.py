@@ -10,7 +10,7 @@ import pytest
 
 from interlock import Processor
 from interlock.messages import Chunk, TextDelta
-from interlock.processors import InputContext, OutputResultContext, OutputStreamContext, TextGuard
+from interlock.processors import InputContext, LLMRequestContext, OutputResultContext, OutputStreamContext, TextGuard
 from interlock.processors.text_guard import TextStrategy
 from interlock.testing import assert_chunking_invariant, assert_same_verdict_everywhere
 
@@ -145,3 +145,44 @@ class Forgetful(Processor):
 def test_a_guard_that_decides_now_so_now_so_is_found_out(guard: Any) -> None:
     with pytest.raises(AssertionError, match=f"guard '{guard.id}' decides differently: .* gave .*, and .* gave"):
         assert_same_verdict_everywhere(guard, TEXT)
+
+
+@pytest.mark.parametrize(
+    "phase", ["input", "output_stream", "output_step", "output_result", "tool_call", "tool_result"]
+)
+def test_a_guard_is_compared_where_it_acts_and_not_where_it_does_not(phase: str) -> None:
+    assert_same_verdict_everywhere(Tickets(phases=[phase]), TEXT)
+
+
+@pytest.mark.parametrize("phase", ["input", "tool_call", "tool_result"])
+def test_a_guard_that_looks_at_no_answer_is_told_that_cuts_say_nothing_about_it(phase: str) -> None:
+    with pytest.raises(AssertionError, match=rf"guard 'tickets' looks at no answer \(it acts at {phase}\)"):
+        assert_chunking_invariant(Tickets(phases=[phase]), TEXT)
+
+
+class BeforeTheCall(Processor):
+    """Looks at no text that is compared."""
+
+    id = "before-the-call"
+
+    def process_llm_request(self, ctx: LLMRequestContext) -> None:
+        """Looks at nothing."""
+
+
+def test_a_guard_of_which_nothing_can_be_compared_is_not_accepted() -> None:
+    with pytest.raises(AssertionError, match=r"looks at no answer and no question \(it acts at llm_request\)"):
+        assert_same_verdict_everywhere(BeforeTheCall(), TEXT)
+
+
+class Broken(Processor):
+    """Wrong: it fails, the same way for every cut."""
+
+    id = "broken"
+
+    def process_output_stream(self, ctx: OutputStreamContext) -> Chunk:
+        raise ValueError("no verdict")
+
+
+def test_a_guard_that_fails_alike_for_every_cut_is_not_accepted() -> None:
+    with pytest.raises(AssertionError, match=r"guard 'broken', .*: the run failed with StepFailed: .*no verdict"):
+        assert_chunking_invariant(Broken(), TEXT)
