@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Protocol, assert_never, cast
+from typing import TYPE_CHECKING, Any, Final, Protocol, assert_never, cast
 
 from interlock.errors import DefinitionError
 from interlock.processors.base import ProcessorStep
@@ -37,6 +37,12 @@ if TYPE_CHECKING:
     from interlock.runtime.chunk_stages.lane_guards import Editor
 
 __all__ = ["Binding", "Laid", "Rooms"]
+
+
+_APART: Final = (
+    "so its branches must be put together again: put .map(…) or .merge() right behind a plain parallel block, or move "
+    "the guard out of it"
+)
 
 
 class Rooms(Protocol):
@@ -263,6 +269,8 @@ class Binding:
         halt = Halt()
         plans = node.arms if node.otherwise is None else (*node.arms, node.otherwise)
         arms = self._arms(plans, place, halt, given)
+        if node.mode != "first" or not given.context or not all(gives(plan.nodes, given).context for plan in plans):
+            self._refuse_lanes(arms, path)
         return BranchStage(
             path,
             place.scope,
@@ -277,8 +285,11 @@ class Binding:
         round_ = Round()
         scope = replace(place.scope, rounds=(*place.scope.rounds, round_))
         again = Gives(context=given.context and gives(node.body.nodes, given).context)
-        body = self._arm(node.body, replace(place, scope=scope).at(0), None, again).chain
-        return LoopStage(path, scope, node, body, self._call(node.condition, node, path, scope), round_)
+        arm = self._arm(node.body, replace(place, scope=scope).at(0), None, again)
+        self._refuse_lanes(
+            [arm], path, "and would see a text again each time the loop goes round: move the guard out of the loop"
+        )
+        return LoopStage(path, scope, node, arm.chain, self._call(node.condition, node, path, scope), round_)
 
     def _arms(self, plans: Sequence[Plan], place: _Place, halt: Halt, given: Gives | None) -> list[Arm]:
         """The branches of a block; of a graph (``given`` is None), each may be given anything."""
@@ -351,20 +362,24 @@ class Binding:
         record(hooks)
         return hooks
 
-    def _refuse_lanes(self, arms: Sequence[Arm], path: str) -> Sequence[Arm]:
+    def _refuse_lanes(self, arms: Sequence[Arm], path: str, why: str = _APART) -> Sequence[Arm]:
         """The arms, unless a guard that holds text back stands where nobody could put its text together again.
 
         Raises:
             DefinitionError: One does.
         """
-        guards = [hook.processor.id for arm in arms for hook in arm.hooks if keeps_lanes(hook)]
+        guards = _holding(arms)
         if guards:
             raise DefinitionError(
-                f"{', '.join(map(repr, guards))} in {path!r} holds text back, so its branches must be put together "
-                "again: put .map(…) or .merge() right behind a plain parallel block, or move the guard out of it",
+                f"{guards} in {path!r} holds text back, {why}",
                 subject="output_stream",
             )
         return arms
+
+
+def _holding(arms: Sequence[Arm]) -> str:
+    """The guards that hold text back, in words."""
+    return ", ".join(repr(hook.processor.id) for arm in arms for hook in arm.hooks if keeps_lanes(hook))
 
 
 def _lane_block() -> type[BlockStage]:

@@ -237,6 +237,30 @@ class ChunkChain:
             raise
         return tuple(done)
 
+    async def flush(self, end: Chunk) -> tuple[Chunk, ...]:
+        """What its guards hold back of a text whose end does not come to them, through the stages behind each.
+
+        Args:
+            end: The chunk that ends it; the stages behind are not asked about that.
+        """
+        done: tuple[Value, ...] = ()
+        for index, stage in enumerate(self.stages):
+            flush = getattr(stage, "flush", None)
+            if flush is None:
+                continue
+            try:
+                waits: Awaitable[object] = flush(end)
+                held: Any = await (waits if self._execution.joins else self._waited(index, waits))
+                if self._latch.tripwire is not None:
+                    raise AbortSignal(self._latch.tripwire)
+            except BaseException as error:
+                self._fail(index, error)
+                raise
+            if held:
+                rest = self._rest(index + 1, held)
+                done += as_tuple(await cast("Awaitable[Values]", rest) if is_awaitable(rest) else cast("Values", rest))
+        return cast("tuple[Chunk, ...]", done)
+
     def also(self, runs: int) -> None:
         """Note for all stages that a chunk came to them as more chunks than one, or (-1) as none."""
         for stage in self.stages:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable
 from typing import Any, ClassVar, cast
 
-from interlock.messages import Chunk
+from interlock.messages import Chunk, StepFinish
 from interlock.processors.stream_context import OutputStreamContext
 from interlock.runtime.chunk_chain import Flow, as_tuple
 from interlock.runtime.chunk_path import ChunkPath
@@ -42,7 +42,9 @@ class ChunkOp(Operation):
         path = ChunkPath([("", self._plan)], strand.execution, context.message_list, retry=self._retry)
         path.begin_step(context.step_number, context.message_list)
         strand.note = path
-        return path.feed(context.out[0]) if len(context.out) == 1 else _each(path, context.out)
+        if len(context.out) == 1 and not path.keeps_lanes:
+            return path.feed(context.out[0])
+        return _each(path, context.out)
 
     def end(self, strand: Strand, result: Any) -> None:
         cast("ChunkPath", strand.note).note_checks(strand.execution.checks)
@@ -68,4 +70,4 @@ async def _each(path: ChunkPath, chunks: tuple[Chunk, ...]) -> Flow:
     for chunk in chunks:
         out = path.feed(chunk)
         done += as_tuple(await cast("Awaitable[Flow]", out) if is_awaitable(out) else cast("Flow", out))
-    return done
+    return done + await path.flush(StepFinish())  # nothing comes behind them

@@ -10,12 +10,12 @@ from collections.abc import Awaitable, Sequence
 from time import perf_counter
 from typing import cast
 
-from interlock.messages import Chunk, DataChunk, MessageList, StepStart
+from interlock.messages import Chunk, DataChunk, MessageList, StepFinish, StepStart
 from interlock.processors.base import ProcessorStep
 from interlock.processors.stream_context import OutputStreamContext, StreamSoFar
 from interlock.runtime.checks import PointChecks
 from interlock.runtime.chunk_binding import Binding, Laid
-from interlock.runtime.chunk_chain import Flow, MaybeFlow
+from interlock.runtime.chunk_chain import Flow, MaybeFlow, as_tuple
 from interlock.runtime.chunk_stages.hook import HookStage
 from interlock.runtime.execution import Execution
 from interlock.runtime.strand import is_awaitable
@@ -63,6 +63,7 @@ class ChunkPath:
         for number, (name, plan) in enumerate(plans):
             Binding(self, name).lay(plan, number, retry, laid)
         self._chain = laid.chain(execution)
+        self._keepers = [hook for hook in self._hooks if hook.processor.keeps_lanes]
         self._so_far = StreamSoFar(keep_parts=self._keep_parts, inside=inside)
         self._count = 0
         self._seconds = 0.0
@@ -89,10 +90,30 @@ class ChunkPath:
         self._count += 1
         began = perf_counter()
         out = cast("MaybeFlow", self._chain.push(chunk))  # the chain's last stage is one that gives chunks
+        if self._keepers and type(chunk) is StepFinish:
+            out = self._ended(chunk, out)
         if out is not chunk and is_awaitable(out):
             return self._timed(cast("Awaitable[Flow]", out), began)
         self._seconds += perf_counter() - began
         return out
+
+    @property
+    def keeps_lanes(self) -> bool:
+        """Whether a guard may hold text back."""
+        return bool(self._keepers)
+
+    async def flush(self, end: Chunk) -> tuple[Chunk, ...]:
+        """What guards hold back of texts whose end has not come to them, because of what stands before them."""
+        return await self._chain.flush(end) if any(hook.holds for hook in self._keepers) else ()
+
+    async def _ended(self, end: StepFinish, out: MaybeFlow) -> Flow:
+        """What goes on for the end of an answer: nothing is held back behind it."""
+        flow = as_tuple(await cast("Awaitable[Flow]", out) if is_awaitable(out) else cast("Flow", out))
+        held = await self.flush(end)
+        if held:
+            at = next((n for n, one in enumerate(flow) if type(one) is StepFinish), len(flow))
+            flow = (*flow[:at], *held, *flow[at:])
+        return flow[0] if len(flow) == 1 else flow
 
     async def _timed(self, awaitable: Awaitable[Flow], began: float) -> Flow:
         try:

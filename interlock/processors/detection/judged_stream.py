@@ -82,6 +82,14 @@ class JudgedStream:
         self._lanes: dict[LaneKey, _Lane] = {}
         self._calls: dict[str, list[str]] = {}
 
+    @property
+    def held(self) -> int:
+        """How many characters are held back."""
+        if not self._holds:
+            return 0
+        waits = sum(len(lane.sentences.open[1]) for lane in self._lanes.values())
+        return waits + sum(len(text) for texts in self._calls.values() for text in texts)
+
     def fork(self) -> JudgedStream:
         """The same texts up to here, for a call that may yet fail."""
         return copy.deepcopy(self, {id(shared): shared for shared in (self._judge, self._rules)})

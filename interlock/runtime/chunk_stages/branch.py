@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from typing import Any, cast
 
+from interlock.messages import Chunk
 from interlock.runtime.chunk_chain import Halt
 from interlock.runtime.chunk_stages.arm import Arm
 from interlock.runtime.chunk_stages.call import Call
 from interlock.runtime.chunk_stages.gathered import GatheringStage
+from interlock.runtime.chunk_stages.lane_texts import end_of
 from interlock.runtime.chunk_stages.scope import Scope
 from interlock.runtime.chunk_stages.values import Keyed, Value, Values
 from interlock.runtime.chunk_stages.woven import Hooked, Work
@@ -47,6 +49,7 @@ class BranchStage(GatheringStage):
         self._otherwise = otherwise
         self._first_only = first_only
         self._witnesses = {arm.key: arm.hooks for arm in self.arms}
+        self._keepers = [arm for arm in self.arms if any(hook.processor.keeps_lanes for hook in arm.hooks)]
 
     def work(self, value: Value) -> Work:
         """Ask, and run what was chosen."""
@@ -54,12 +57,43 @@ class BranchStage(GatheringStage):
         for arm in self.arms:
             if arm not in taken:
                 arm.chain.also(-1)
+        past = (yield from self._past(value, taken)) if self._keepers else ()
         if len(taken) == 1:
             yield from self._alone(taken[0], value)
         elif taken:
             gathering = Gathering(len(taken), None, "fail_fast")
             yield from self.gathered(value, taken, gathering)
-        return Keyed(value, {arm.key: arm.output for arm in taken}, self._witnesses)
+        made = Keyed(value, {arm.key: arm.output for arm in taken}, self._witnesses)
+        return (*past, made) if past else made
+
+    def _past(self, value: Value, taken: Sequence[Arm]) -> Generator[Any, Any, tuple[Keyed, ...]]:
+        """What branches hold back of the text that the chunk is of, which goes past them: that comes before it."""
+        end = end_of(value)
+        made: list[Keyed] = []
+        try:
+            for arm in self._keepers:
+                if end is not None and arm not in taken and any(hook.holds for hook in arm.hooks):
+                    flow: tuple[Chunk, ...] = yield arm.chain.flush(end)
+                    made += self._alone_gave(arm, flow)
+        except BaseException as error:
+            for arm in taken:
+                arm.chain.missed(self.cause(error))
+            raise
+        return tuple(made)
+
+    def _alone_gave(self, arm: Arm, flow: tuple[Chunk, ...]) -> list[Keyed]:
+        """What one branch let go, as the output of that branch alone."""
+        if not flow:
+            return []
+        arm.context.chunk, arm.context.out = flow[0], flow
+        return [Keyed(flow[0], {arm.key: arm.context}, self._witnesses)]
+
+    async def flush(self, end: Chunk) -> tuple[Keyed, ...]:
+        """What guards in the branches hold back of a text whose end does not come to them."""
+        made: list[Keyed] = []
+        for arm in self._keepers:
+            made += self._alone_gave(arm, await arm.chain.flush(end))
+        return tuple(made)
 
     def _alone(self, arm: Arm, value: Value) -> Generator[Any, Any, None]:
         """One branch, which needs no copy of what the block was given."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, cast
 
 from interlock.messages import Chunk, DataChunk
 from interlock.processors.base import Processor, ProcessorStep
@@ -16,6 +16,7 @@ from interlock.runtime.chunk_stages.failures import failure_of
 from interlock.runtime.chunk_stages.values import Keyed, Value, no_context
 from interlock.runtime.execution import Execution
 from interlock.runtime.policy import Policy, shadow_seat, why_failed, would_have
+from interlock.runtime.strand import is_awaitable
 from interlock.verdict import GRAVITY, Phase, Verdict
 
 __all__ = ["ChunkOnly", "HookStage"]
@@ -124,6 +125,20 @@ class HookStage:
     def row(self) -> tuple[Callable[[Any], object], Any]:
         """The hook, and its context."""
         return self.call, self.target
+
+    @property
+    def holds(self) -> bool:
+        """Whether it holds text back."""
+        return bool(getattr(self.target.held, "held", 0))
+
+    async def flush(self, end: Chunk) -> tuple[Chunk, ...]:
+        """What it holds back of a text whose end does not come to it: it is asked about that by itself."""
+        if not self.holds:
+            return ()
+        self.target.chunk = end
+        out = self.call(self.target)
+        flow = self.settle(end, await cast("Awaitable[object]", out) if is_awaitable(out) else out)
+        return tuple([one for one in (flow if isinstance(flow, tuple) else (flow,)) if one != end])
 
     def past_data(self, call: Callable[[Any], object]) -> Callable[[Any], object]:
         """The same call, which data chunks go past: the processor does not look at them."""

@@ -62,6 +62,11 @@ class LaneBlockStage(BlockStage):
                         hook.leave_behind()
         return made[0] if len(made) == 1 else made
 
+    async def flush(self, end: Chunk) -> tuple[Chunk, ...]:
+        """What is held back of a text whose end does not come to the block: with the edits of all branches."""
+        outs = {arm.key: (*await arm.chain.flush(end), end) for arm in self._arms}
+        return tuple([one for one in self._lanes().step(end, outs, prefer=self._prefer) if one is not end])
+
     def _outs(self) -> dict[str, tuple[Chunk, ...]]:
         return {arm.key: arm.context.out for arm in self._arms}
 

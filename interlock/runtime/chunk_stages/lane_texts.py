@@ -5,10 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import cast
 
-from interlock.messages import Chunk, ReasoningDelta, TextDelta, ToolCallDelta
+from interlock.messages import (
+    Chunk,
+    ReasoningDelta,
+    ReasoningEnd,
+    StepFinish,
+    TextDelta,
+    TextEnd,
+    ToolCall,
+    ToolCallDelta,
+)
 from interlock.processors.stream_context import LaneKey
 
-__all__ = ["delta", "lane_of", "text_of", "texts_of"]
+__all__ = ["delta", "end_of", "lane_of", "text_of", "texts_of"]
 
 
 def texts_of(chunks: Iterable[object]) -> dict[LaneKey, str]:
@@ -45,3 +54,18 @@ def delta(key: LaneKey, text: str) -> Chunk:
     if part == "text":
         return TextDelta(text, id_)
     return ReasoningDelta(text, id_) if part == "reasoning" else ToolCallDelta(id_, text)
+
+
+def end_of(chunk: object) -> Chunk | None:
+    """What ends a text for somebody whom a chunk goes past; None: it is of no text and ends none."""
+    match chunk:
+        case TextDelta(id=id_):
+            return TextEnd(id_)
+        case ReasoningDelta(id=id_):
+            return ReasoningEnd(id_)
+        case ToolCallDelta(tool_call_id=call) | ToolCall(tool_call_id=call):
+            return ToolCall(call, "")
+        case TextEnd() | ReasoningEnd() | StepFinish():
+            return chunk
+        case _:
+            return None

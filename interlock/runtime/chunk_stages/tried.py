@@ -9,6 +9,7 @@ from typing import Any, cast
 import anyio
 
 from interlock.errors import RunError, StepFailed
+from interlock.messages import Chunk
 from interlock.runtime.chunk_chain import ChunkChain
 from interlock.runtime.chunk_stages.call import Call
 from interlock.runtime.chunk_stages.failures import failure_of
@@ -176,6 +177,10 @@ class NestedStage:
     def again(self) -> None:
         """Note that the chunk comes to the chain once more."""
         self._chain.also(1)
+
+    async def flush(self, end: Chunk) -> tuple[Chunk, ...]:
+        """What guards in the chain hold back of a text whose end does not come to it."""
+        return await self._chain.flush(end)
 
     def settle(self, chunk: Value, out: Values) -> Values:
         """What the chain gave."""
