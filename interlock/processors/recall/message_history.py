@@ -9,7 +9,7 @@ from interlock.memory.memory import LAST_MESSAGES, faults_in_history
 from interlock.memory.message_store import MessageStore
 from interlock.memory.stored_form import stored_form
 from interlock.memory.whole_turns import newest_turns
-from interlock.messages import Message, MessageList
+from interlock.messages import Message, MessageList, ToolInvocationPart
 from interlock.processors.contexts import InputContext
 from interlock.processors.recall.keeps_turn import KeepsTurn
 from interlock.verdict import Violation
@@ -79,6 +79,7 @@ class MessageHistory(KeepsTurn):
         found = await newest_turns(self._store, ctx.thread, resource=ctx.resource, last=self._last_messages)
         remembered = [message for message in found if message.role != "system"]
         if remembered:
+            _tell_calls_apart(remembered)
             _recall(remembered, ctx.message_list)
 
     async def keep(self, messages: MessageList, *, thread: str, resource: str | None) -> None:
@@ -100,6 +101,20 @@ class MessageHistory(KeepsTurn):
             raise StorageError(
                 f"the store failed to save to thread {thread!r}: {type(error).__name__}: {error}"
             ) from error
+
+
+def _tell_calls_apart(messages: Sequence[Message]) -> None:
+    """Give each tool call an id of its own: a model that counts anew in each run has not seen all of the thread."""
+    used: set[str] = set()
+    for message in messages:
+        for part in message.parts:
+            if not isinstance(part, ToolInvocationPart):
+                continue
+            given, number = part.tool_call_id, 1
+            while part.tool_call_id in used:
+                number += 1
+                part.tool_call_id = f"{given}-{number}"
+            used.add(part.tool_call_id)
 
 
 def _recall(remembered: Sequence[Message], messages: MessageList) -> None:
