@@ -15,7 +15,7 @@ from interlock.cli.stored_call import StoredCall, faults_told
 from interlock.cli.stored_runs import command_line, new_store
 from interlock.cli.terminal import AnswerOutput, say, visible
 from interlock.errors import AlreadyStarted
-from interlock.messages import StepStart, TextDelta
+from interlock.messages import StepStart, TextDelta, ToolCall, ToolCallSuspended
 from interlock.processors import InputContext
 from interlock.processors.base import ProcessorStep
 from interlock.runtime import Agent, AgentResult
@@ -67,13 +67,19 @@ def _ending_of(result: AgentResult, agent: Agent) -> Ending:
     if result.status == "canceled":
         return Ending(ExitCode.FAILED, "the run was canceled", result.checks)
     if result.status == "suspended":
-        waits = [f"  {call.tool_name} {json.dumps(call.args)} ({call.tool_call_id})" for call in result.suspended]
-        how = f"  answer it with: agent.resume({result.run_id!r}, approve=True)"
+        waits = [f"  {call.tool_name} {json.dumps(_asked(call))} ({call.tool_call_id})" for call in result.suspended]
+        asks = any(isinstance(call, ToolCallSuspended) for call in result.suspended)
+        how = f"  answer it with: agent.resume({result.run_id!r}, {'data=…' if asks else 'approve=True'})"
         if not agent.shelf.stored:
             how = "  nobody can answer: the agent keeps its runs in this process only; give it a run_store"
-        told = "\n".join(["suspended: an approval is asked for", *waits, how])
+        what = "a tool has asked something" if asks else "an approval is asked for"
+        told = "\n".join([f"suspended: {what}", *waits, how])
         return Ending(ExitCode.SUSPENDED, told, result.checks)
     return Ending(ExitCode.SUCCESS, _CUT_SHORT.get(result.finish_reason), result.checks)
+
+
+def _asked(call: ToolCall | ToolCallSuspended) -> object:
+    return call.payload if isinstance(call, ToolCallSuspended) else call.args
 
 
 def run_workflow(

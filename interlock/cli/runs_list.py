@@ -104,10 +104,12 @@ async def _listed(store: RunStore, run: RunSummary) -> ListedRun:
 def _approvals(rows: Sequence[JournalRow]) -> list[Suspension]:
     """The tool calls that an agent's run waits with."""
     waits: list[Suspension] = []
-    for chunk, _, asks, approved in plain(rows[-1].data.get("waiting", [])):
-        if asks and approved is None:
+    for call in plain(rows[-1].data.get("waiting", [])):
+        chunk, question = call["chunk"], call["question"]
+        if question is not None or (call["asks"] and call["approved"] is None):
             call_id = chunk["tool_call_id"]
-            waits.append(Suspension(chunk["tool_name"], chunk["tool_name"], call_id, chunk["args"], call_id))
+            asked = chunk["args"] if question is None else question[0]
+            waits.append(Suspension(chunk["tool_name"], chunk["tool_name"], call_id, asked, call_id))
     return waits
 
 

@@ -36,6 +36,7 @@ __all__ = [
     "ToolCallApproval",
     "ToolCallDelta",
     "ToolCallStart",
+    "ToolCallSuspended",
     "ToolError",
     "ToolOutput",
     "ToolResult",
@@ -199,6 +200,21 @@ class ToolCallApproval(ChunkBase):
 
 
 @dataclass(frozen=True, slots=True)
+class ToolCallSuspended(ChunkBase):
+    """A tool that has asked something and waits for the answer; the run is suspended.
+
+    Args:
+        payload: What it asks.
+    """
+
+    type: ClassVar[Literal["tool-call-suspended"]] = "tool-call-suspended"
+    tool_call_id: str
+    tool_name: str
+    args: JSONValue = None
+    payload: JSONValue = None
+
+
+@dataclass(frozen=True, slots=True)
 class ToolResult(ChunkBase):
     """What a tool returned."""
 
@@ -346,6 +362,7 @@ Chunk = (
     | ToolCallDelta
     | ToolCall
     | ToolCallApproval
+    | ToolCallSuspended
     | ToolResult
     | ToolError
     | ToolOutput

@@ -177,26 +177,39 @@ class Agent(SupportsStep[Asked, str]):
         return AgentStream(lambda group: open_run(self, asked, given, group))
 
     async def resume(
-        self, run_id: str, *, approve: bool = True, reason: str | None = None, tool_call_id: str | None = None
+        self,
+        run_id: str,
+        *,
+        approve: bool | None = None,
+        reason: str | None = None,
+        tool_call_id: str | None = None,
+        data: object = None,
     ) -> AgentResult:
-        """Answer a run that waits for an approval, and take it to its end: ``result.status`` was ``"suspended"``.
+        """Answer a run that waits, and take it to its end: ``result.status`` was ``"suspended"``.
 
         Args:
             run_id: The run.
-            approve: Whether its tools may run.
+            approve: Whether its tools may run; to be said for calls that wait for an approval.
             reason: Why not; the model is told.
             tool_call_id: The call that is meant, where several wait; None: all of them.
+            data: What a tool that has called ``ctx.suspend`` finds in ``ctx.resume_data``.
 
         Raises:
-            NothingSuspended: No such run waits, or it does not wait for that call.
+            NothingSuspended: No such run waits, or it does not wait for that call, or not for such an answer.
             DefinitionError: The answer is none, such as ``approve="no"``.
             InterlockError: As in :meth:`generate`.
         """
-        stream = self.resume_stream(run_id, approve=approve, reason=reason, tool_call_id=tool_call_id)
+        stream = self.resume_stream(run_id, approve=approve, reason=reason, tool_call_id=tool_call_id, data=data)
         return await _whole(stream)
 
     def resume_stream(
-        self, run_id: str, *, approve: bool = True, reason: str | None = None, tool_call_id: str | None = None
+        self,
+        run_id: str,
+        *,
+        approve: bool | None = None,
+        reason: str | None = None,
+        tool_call_id: str | None = None,
+        data: object = None,
     ) -> AgentStream:
         """The same, to be read along: ``async with agent.resume_stream(…) as stream: …``.
 
@@ -207,7 +220,7 @@ class Agent(SupportsStep[Asked, str]):
         from interlock.runtime.opening import reopened_run
         from interlock.runtime.stream import AgentStream
 
-        answer = Answer(approve, reason, tool_call_id)
+        answer = Answer(approve, reason, tool_call_id, data)
         return AgentStream(lambda group: reopened_run(self, run_id, answer, group))
 
     def generate_sync(self, asked: Conversation, /, **options: Unpack[CallOptions]) -> AgentResult:

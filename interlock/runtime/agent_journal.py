@@ -150,7 +150,18 @@ def _told(run: AgentRun) -> dict[str, Any]:
     settings = run.settings
     return {
         "stands": run.stands(),
-        "waiting": [[call.chunk, call.error, call.asks, call.approved] for call in waiting.calls],
+        "waiting": [
+            {
+                "chunk": call.chunk,
+                "error": call.error,
+                "asks": call.asks,
+                "approved": call.approved,
+                "question": None if call.question is None else list(call.question),
+                "answer": call.answer,
+                "done": call.done,
+            }
+            for call in waiting.calls
+        ],
         "offered": list(waiting.calls[0].known),
         "retry_count": run.facts.retry_count,
         "thread": run.facts.thread,
@@ -171,8 +182,12 @@ def _recordable(values: Mapping[str, object]) -> dict[str, object]:
     return RowForm(ValueCodec()).request_context(values)
 
 
-def _asking(told: Told) -> list[str]:
-    return [chunk.tool_call_id for chunk, _, asks, approved in told["waiting"] if asks and approved is None]
+def _asking(told: Told) -> dict[str, bool]:
+    return {
+        call["chunk"].tool_call_id: call["question"] is not None
+        for call in told["waiting"]
+        if call["question"] is not None or (call["asks"] and call["approved"] is None)
+    }
 
 
 @contextmanager
@@ -199,7 +214,8 @@ def restore(run: AgentRun, told: Told) -> None:
         RunError: The agent has not all tools that were called.
     """
     tools = {tool.name: tool for tool in run.settings.tools}
-    gone = sorted({chunk.tool_name for chunk, *_ in told["waiting"] if chunk.tool_name in told["offered"]} - set(tools))
+    called = {call["chunk"].tool_name for call in told["waiting"] if not call["done"]}
+    gone = sorted((called & set(told["offered"])) - set(tools))
     if gone:
         raise RunError(
             f"run {run.facts.run_id!r} waits with calls of {', '.join(map(repr, gone))}, which agent "
@@ -210,9 +226,11 @@ def restore(run: AgentRun, told: Told) -> None:
     run.points.restore(told["checks"], told["states"])
     offered = {name: tool for name, tool in tools.items() if name in told["offered"]}
     calls: list[Call] = []
-    for chunk, error, asks, approved in told["waiting"]:
-        call = Call(chunk, offered)
-        call.error, call.asks, call.approved = error, asks, approved
+    for one in told["waiting"]:
+        call = Call(one["chunk"], offered)
+        call.error, call.asks, call.approved = one["error"], one["asks"], one["approved"]
+        call.question = None if one["question"] is None else (one["question"][0],)
+        call.answer, call.done = one["answer"], one["done"]
         calls.append(call)
     run.open_step = run.steps[-1]
     run.waiting = Waiting(run.open_step, calls)

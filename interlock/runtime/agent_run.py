@@ -25,6 +25,7 @@ from interlock.messages import (
     ToolCallApproval,
     ToolCallDelta,
     ToolCallStart,
+    ToolCallSuspended,
     ToolError,
     ToolInvocationPart,
     ToolResult,
@@ -175,7 +176,9 @@ class AgentRun:
     open_step: StepResult | None = None
     before_answer: MessageList | None = None
     waiting: Waiting | None = None
-    questions: list[ToolCallApproval] = field(default_factory=list[ToolCallApproval])
+    questions: list[ToolCallApproval | ToolCallSuspended] = field(
+        default_factory=list[ToolCallApproval | ToolCallSuspended]
+    )
     journal_rows: int = 0
     object_schema: ObjectSchema | None = None
     output: object = None
@@ -461,5 +464,5 @@ class AgentRun:
             output=self.output if status == "success" else None,
             lists=self.points.lists,
             occurred=self._occurred(),
-            suspended=() if waiting is None else tuple(call.chunk for call in waiting.pending()),
+            suspended=() if waiting is None else tuple(call.asked() for call in waiting.pending()),
         )

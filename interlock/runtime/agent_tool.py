@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from interlock.errors import ToolError
-from interlock.messages import ErrorChunk, Finish, Start, ToolCallApproval, TripwireChunk
+from interlock.messages import ErrorChunk, Finish, Start, ToolCallApproval, ToolCallSuspended, TripwireChunk
 from interlock.tools import Tool, ToolContext
 
 if TYPE_CHECKING:
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 __all__ = ["agent_tool"]
 
-_OWN: Final = (Start, Finish, TripwireChunk, ErrorChunk, ToolCallApproval)
+_OWN: Final = (Start, Finish, TripwireChunk, ErrorChunk, ToolCallApproval, ToolCallSuspended)
 """Chunks that say how the inner run begins, waits and ends: the outer run's client is told by the call."""
 
-_NOBODY: Final = "nobody can approve of it here: this agent is a tool of another"
+_NOBODY: Final = "nobody can be asked here: this agent is a tool of another"
 
 _NO_NAME: Final = re.compile(r"[^A-Za-z0-9_-]")
 _LONGEST_NAME: Final = 64

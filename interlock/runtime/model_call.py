@@ -18,6 +18,7 @@ from interlock.messages import (
     StepFinish,
     TextDelta,
     ToolCallApproval,
+    ToolCallSuspended,
     Usage,
 )
 from interlock.models import LanguageModel, ModelRequest
@@ -28,7 +29,7 @@ from interlock.shown import shown
 
 __all__ = ["ModelFailed", "model_chunks"]
 
-_NEVER: Final = (*RUNS_OWN, ToolCallApproval)
+_NEVER: Final = (*RUNS_OWN, ToolCallApproval, ToolCallSuspended)
 _ENDS: Final = ("stop", "length", "tool-calls", "content-filter", "error", "other")
 """Why a model's answer may end; the other reasons are the run's own."""
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from interlock.errors import BlockedError
-from interlock.messages import FinishReason, MessageList, ToolCall, Usage
+from interlock.messages import FinishReason, MessageList, ToolCall, ToolCallSuspended, Usage
 from interlock.processors.progress import StepResult
 from interlock.verdict import CheckRecord, Tripwire
 

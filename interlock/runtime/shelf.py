@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from types import NoneType
 from typing import TYPE_CHECKING, cast
@@ -23,25 +23,31 @@ class Answer:
     """What somebody answers to a run that waits.
 
     Args:
-        approve: Whether the tools may run.
+        approve: Whether the tools may run; None: that follows from ``data``. Nothing is approved of by silence.
         reason: Why not; the model is told.
         tool_call_id: The call that is meant; None: all that wait.
+        data: What a tool that has asked something is told; None: nothing.
 
     Raises:
         DefinitionError: One of these is of another type: what is not exactly True approves of nothing.
     """
 
-    approve: bool = True
+    approve: bool | None = None
     reason: str | None = None
     tool_call_id: str | None = None
+    data: object = None
 
     def __post_init__(self) -> None:
         faults: list[str] = []
-        if not isinstance(cast("object", self.approve), bool):
+        if self.approve is None and self.data is None:
+            faults.append("say approve=True or approve=False; or data=…, where a tool has asked something")
+        elif not isinstance(cast("object", self.approve), bool | NoneType):
             faults.append(f"approve is True or False, not {self.approve!r}")
         for name, text in (("reason", self.reason), ("tool_call_id", self.tool_call_id)):
             if not isinstance(cast("object", text), str | NoneType):
                 faults.append(f"{name} is a text or None, not {text!r}")
+        if self.data is not None and self.approve is False:
+            faults.append("data is for a tool that goes on, and approve=False stops it: pass one of the two")
         if faults:
             raise DefinitionError(faults, subject="resume")
 
@@ -124,17 +130,26 @@ class Shelf:
         return self._journal
 
 
-def check_answer(run_id: str, asking: Sequence[str], answer: Answer) -> None:
-    """Refuse an answer to a call that does not wait.
+def check_answer(run_id: str, asking: Mapping[str, bool], answer: Answer) -> None:
+    """Refuse an answer to a call that does not wait, or that waits for another answer.
 
     Args:
         run_id: The run.
-        asking: The calls that wait.
+        asking: The calls that wait, and whether it is data that they wait for.
         answer: The answer.
 
     Raises:
-        NothingSuspended: It names another.
+        NothingSuspended: It names another, has data for a call that is to be approved, or none for one that needs it.
     """
     if answer.tool_call_id is not None and answer.tool_call_id not in asking:
         waits = ", ".join(map(repr, asking))
         raise NothingSuspended(run_id, f"it does not wait for tool call {answer.tool_call_id!r}, but for {waits}")
+    for call_id, wants_data in asking.items():
+        if answer.tool_call_id not in (None, call_id):
+            continue
+        if wants_data and answer.data is None and answer.approve is not False:
+            raise NothingSuspended(
+                run_id, f"tool call {call_id!r} has asked something: answer with data=…, or approve=False to stop it"
+            )
+        if not wants_data and answer.data is not None:
+            raise NothingSuspended(run_id, f"tool call {call_id!r} waits for an approval, not for data: approve=True")

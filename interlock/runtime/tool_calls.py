@@ -6,12 +6,20 @@ import math
 import traceback
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, NoReturn
 
 import anyio
 
 from interlock.errors import ToolError as ToolFailed
-from interlock.messages import Chunk, ToolCall, ToolError, ToolInvocationPart, ToolResult
+from interlock.messages import (
+    Chunk,
+    JSONValue,
+    ToolCall,
+    ToolCallSuspended,
+    ToolError,
+    ToolInvocationPart,
+    ToolResult,
+)
 from interlock.messages.parts import copy_json
 from interlock.processors.contexts import ToolCallContext, ToolResultContext
 from interlock.processors.progress import StepResult
@@ -23,9 +31,18 @@ from interlock.runtime.watchdog import watchdog
 from interlock.shown import shown_error
 from interlock.tools import Tool, ToolContext
 from interlock.tracing import warn
-from interlock.verdict import AbortSignal, Latch, Phase
+from interlock.verdict import AbortSignal, Latch, Phase, SuspendSignal
 
-__all__ = ["Call", "Waiting", "approval_asked", "call_tools", "keep_emitted", "looked_at_calls", "looked_at_result"]
+__all__ = [
+    "Call",
+    "Waiting",
+    "approval_asked",
+    "call_tools",
+    "keep_emitted",
+    "looked_at_calls",
+    "looked_at_result",
+    "waits",
+]
 
 
 class Call:
@@ -39,6 +56,9 @@ class Call:
         error: What the model is told instead; None where the tool returned.
         asks: Whether it needs an approval; None: nobody has looked.
         approved: What somebody has answered, where the call had to be approved; None: nobody has.
+        question: What the tool has asked, as ``(payload,)``; None: nothing, or it was answered.
+        answer: What somebody has answered to that.
+        done: Whether what came of it stands in the conversation.
     """
 
     def __init__(self, chunk: ToolCall, tools: Mapping[str, Tool]) -> None:
@@ -49,9 +69,35 @@ class Call:
         self.error: str | None = None
         self.asks: bool | None = None
         self.approved: bool | None = None
+        self.question: tuple[JSONValue] | None = None
+        self.answer: object = None
+        self.done = False
         self.ended = anyio.Event()
         self.scope = anyio.CancelScope()
         self.started = False
+
+    @property
+    def waits(self) -> bool:
+        """Whether it waits for somebody."""
+        return self.question is not None or bool(self.asks and self.approved is None)
+
+    def asked(self) -> ToolCall | ToolCallSuspended:
+        """What somebody is asked for it."""
+        if self.question is None:
+            return self.chunk
+        return ToolCallSuspended(self.chunk.tool_call_id, self.chunk.tool_name, self.chunk.args, *self.question)
+
+    def ask(self, payload: JSONValue) -> NoReturn:
+        """The tool asks something. It is noted, so that it stands however the tool then ends."""
+        if self.question is None:
+            self.question = (payload,)
+        raise SuspendSignal(payload)
+
+    def begin(self) -> None:
+        """It is about to run, for the first time or once more."""
+        self.ended = anyio.Event()
+        self.scope = anyio.CancelScope()
+        self.started = True
 
     async def run(self, tool: Tool, context: ToolContext, latch: Latch) -> None:
         """Run the tool, unless a verdict stands already; its failure is data."""
@@ -70,9 +116,13 @@ class Call:
         except BaseException as error:
             if interrupts(error):
                 raise
+            if self.question is not None:
+                return
             self.error = f"tool {tool.name!r} failed: {shown_error(error)}"
             warn("a tool failed", tool=tool.name, run_id=context.run_id, error=type(error).__name__, at=_place(error))
         finally:
+            if self.question is not None:  # what it has come to since counts for nothing
+                self.result = self.error = None
             self.ended.set()
             if context.outbox is not None:
                 context.outbox.stir()
@@ -110,19 +160,22 @@ class Waiting:
 
     def pending(self) -> list[Call]:
         """The calls that nobody has answered for."""
-        return [call for call in self.calls if call.asks and call.approved is None]
+        return [call for call in self.calls if call.waits]
 
-    def asking(self) -> list[str]:
-        """The ids of these calls."""
-        return [call.chunk.tool_call_id for call in self.pending()]
+    def asking(self) -> dict[str, bool]:
+        """The ids of these calls, and whether it is data that the tool waits for."""
+        return {call.chunk.tool_call_id: call.question is not None for call in self.pending()}
 
     def decide(self, answer: Answer) -> None:
-        """Take an answer in. A call that was not approved does not run; the model is told why."""
+        """Take an answer in. A call that was not approved does not run (on); the model is told why."""
         for call in self.pending():
-            if answer.tool_call_id in (None, call.chunk.tool_call_id):
+            if answer.tool_call_id not in (None, call.chunk.tool_call_id):
+                continue
+            if call.question is None:
                 call.approved = answer.approve
-                if not answer.approve:
-                    call.error = answer.reason or "the call was not approved"
+            call.question, call.answer = None, answer.data
+            if answer.approve is False:
+                call.error = answer.reason or "the call was not approved"
 
 
 async def approval_asked(run: AgentRun, step: StepResult, calls: Sequence[Call]) -> Waiting | None:
@@ -137,8 +190,12 @@ async def approval_asked(run: AgentRun, step: StepResult, calls: Sequence[Call])
             call.asks = tool is not None and await tool.asks_first(
                 call.chunk.args, _tool_context(run, call, step.step_number)
             )
-    waiting = Waiting(step, calls)
-    return waiting if waiting.pending() else None
+    return waits(step, calls)
+
+
+def waits(step: StepResult, calls: Sequence[Call]) -> Waiting | None:
+    """The step as it waits, where one of its calls does."""
+    return Waiting(step, calls) if any(call.waits for call in calls) else None
 
 
 async def call_tools(run: AgentRun, step: StepResult, calls: Sequence[Call]) -> AsyncGenerator[Chunk | None, None]:
@@ -149,14 +206,17 @@ async def call_tools(run: AgentRun, step: StepResult, calls: Sequence[Call]) -> 
     Args:
         run: The run.
         step: The step that made the calls; its ``tool_results`` are filled.
-        calls: What is to run.
+        calls: What is to run. One that asks something has no chunk; it is run again when it was answered.
     """
     run.look_at_latch()
     outbox = run.facts.open_outbox()
     try:
         for call in calls:
-            _start(run, call, step.step_number)
+            if not call.done:
+                _start(run, call, step.step_number)
         for call in calls:
+            if call.done:
+                continue
             while not call.ended.is_set():
                 run.waits = True
                 try:
@@ -165,7 +225,10 @@ async def call_tools(run: AgentRun, step: StepResult, calls: Sequence[Call]) -> 
                     run.waits = False
                 if outbox:
                     yield None
+            if call.question is not None:
+                continue
             chunk = await _ended(run, call, step.step_number)
+            call.done = True
             step.tool_results.append(chunk)
             yield chunk
     finally:
@@ -267,9 +330,10 @@ def _start(run: AgentRun, call: Call, step_number: int) -> None:
         names = ", ".join(map(repr, call.known)) or "none"
         call.error = f"there is no tool {chunk.tool_name!r}; the tools are: {names}"
     if call.error is not None or tool is None:
+        call.started = False
         call.ended.set()
         return
-    call.started = True
+    call.begin()
     run.group.start_soon(call.run, tool, _tool_context(run, call, step_number), run.facts.latch)
 
 
@@ -282,6 +346,8 @@ def _tool_context(run: AgentRun, call: Call, step_number: int) -> ToolContext:
         run.facts.request_context,
         call.chunk.tool_name,
         run.facts.open_outbox(),
+        call.answer,
+        call.ask,
     )
 
 

@@ -13,7 +13,9 @@ from interlock.messages import (
     StepFinish,
     StepStart,
     TextDelta,
+    ToolCall,
     ToolCallApproval,
+    ToolCallSuspended,
     ToolError,
     ToolResult,
 )
@@ -31,11 +33,13 @@ from interlock.runtime.model_call import ModelFailed, model_chunks
 from interlock.runtime.repeating import recover, reject, repeats
 from interlock.runtime.tool_calls import (
     Call,
+    Waiting,
     approval_asked,
     call_tools,
     keep_emitted,
     looked_at_calls,
     looked_at_result,
+    waits,
 )
 from interlock.runtime.written import looked_at, written
 from interlock.tools import Tool
@@ -155,14 +159,8 @@ async def _called(run: AgentRun, step: StepResult, calls: Sequence[Call]) -> Asy
     """The tools of a step; where somebody must be asked first, only the question."""
     run.waiting = await approval_asked(run, step, calls)
     if run.waiting is not None:
-        run.questions.clear()
-        for call in run.waiting.pending():
-            asked = ToolCallApproval(call.chunk.tool_call_id, call.chunk.tool_name, call.chunk.args)
-            for chunk in await passed(run, asked):
-                if type(chunk) is ToolCallApproval:
-                    run.questions.append(chunk)  # put when the run can be resumed
-                else:
-                    yield chunk
+        for chunk in await _asked(run, run.waiting):
+            yield chunk
         return
     async with aclosing(call_tools(run, step, calls)) as results:
         async for result in results:
@@ -172,6 +170,33 @@ async def _called(run: AgentRun, step: StepResult, calls: Sequence[Call]) -> Asy
                 yield chunk
     run.points.end_inner_paths()
     run.take_signals()
+    run.waiting = waits(step, calls)
+    if run.waiting is None:
+        order = {call.chunk.tool_call_id: number for number, call in enumerate(calls)}
+        step.tool_results.sort(key=lambda result: order.get(result.tool_call_id, -1))
+    else:
+        for chunk in await _asked(run, run.waiting):
+            yield chunk
+
+
+async def _asked(run: AgentRun, waiting: Waiting) -> Sequence[Chunk]:
+    """What the client is given before it is asked: the questions themselves are put when the run can be resumed."""
+    run.questions.clear()
+    given: list[Chunk] = []
+    for call in waiting.pending():
+        asked = call.asked()
+        if isinstance(asked, ToolCall):
+            question: ToolCallApproval | ToolCallSuspended = ToolCallApproval(
+                asked.tool_call_id, asked.tool_name, asked.args
+            )
+        else:
+            question = asked
+        for chunk in await passed(run, question):
+            if isinstance(chunk, ToolCallApproval | ToolCallSuspended):
+                run.questions.append(chunk)
+            else:
+                given.append(chunk)
+    return given
 
 
 async def _answered(run: AgentRun, answer: _Answer, number: int) -> AsyncGenerator[Chunk, None]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import NoReturn
 
 from interlock.context import RequestContext
+from interlock.errors import InterlockError
 from interlock.messages import Chunk, ChunkBase, JSONValue, Message, ToolOutput, Usage
 from interlock.messages.json_text import plain_json
 from interlock.messages.outbox import Outbox, written_chunk
@@ -24,7 +26,9 @@ class ToolContext:
         messages: The conversation so far, without system messages.
         request_context: What the caller handed over.
         tool_name: This tool.
+        resume_data: What somebody has answered to the tool's question; None: nothing was asked yet.
         outbox: Where what the tool writes is put; None outside an agent, where no client reads along.
+        asks: What notes a question and unwinds the tool; None where nobody can answer.
     """
 
     run_id: str
@@ -34,6 +38,8 @@ class ToolContext:
     request_context: RequestContext
     tool_name: str = ""
     outbox: Outbox | None = field(default=None, repr=False, compare=False)
+    resume_data: object = None
+    asks: Callable[[JSONValue], NoReturn] | None = field(default=None, repr=False, compare=False)
 
     def write(
         self,
@@ -72,6 +78,26 @@ class ToolContext:
         plain = output if isinstance(output, ChunkBase) else plain_json(output, f"what tool {self.tool_name!r} streams")
         if self.outbox is not None:
             self.outbox.put(ToolOutput(self.tool_call_id, self.tool_name, plain))
+
+    def suspend(self, payload: JSONValue = None) -> NoReturn:
+        """Ask something and wait for the answer, for as long as it takes: the run is suspended.
+
+        It raises, so nothing behind it runs. When somebody resumes the run with ``data``, the tool runs again from its
+        start, and finds that in ``resume_data``.
+
+        Args:
+            payload: What is asked, as JSON has it.
+
+        Raises:
+            ValueError: Something in it has no JSON form.
+            InterlockError: Nobody can answer where the tool runs.
+        """
+        asked = plain_json(payload, f"what tool {self.tool_name!r} asks")
+        if self.asks is None:
+            raise InterlockError(
+                f"tool {self.tool_name!r} cannot wait for an answer here: it runs in no agent or workflow"
+            )
+        self.asks(asked)
 
     async def delivered(self) -> None:
         """Wait until what was sent has been taken, so that a slow reader slows the tool."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from interlock.errors import ToolError
@@ -22,26 +23,39 @@ class ToolStep(FunctionStep[Any, Any]):
     The arguments are a mapping, or a pydantic model or dataclass whose fields they are. A tool that raises, or is given
     what does not fit, fails the step. Where the call needs an approval, the step suspends with the tool and the
     arguments; it is resumed with True, or with False or ``{"approve": False, "reason": "…"}``, which fails it.
+
+    Where the tool suspends, the step does, and is resumed with what the tool finds in ``resume_data``; a tool made with
+    ``needs_approval`` is answered ``{"approve": True, "data": …}`` there.
     """
 
     kind: ClassVar[str] = "tool"
 
     def __init__(self, tool: Tool) -> None:
         async def run(ctx: StepContext[Any]) -> object:
-            context = ToolContext(ctx.run_id, f"{ctx.run_id}:{ctx.step_id}", 0, (), ctx.request_context)
+            context = ToolContext(
+                ctx.run_id,
+                f"{ctx.run_id}:{ctx.step_id}",
+                0,
+                (),
+                ctx.request_context,
+                tool.name,
+                resume_data=ctx.resume_data,
+                asks=ctx.suspend,
+            )
             args = _arguments(tool, ctx.input)
-            if ctx.resume_data is not None:
-                _check_approved(tool, ctx.resume_data)
-            elif await tool.asks_first(args, context):
-                ctx.suspend({"tool": tool.name, "args": args})
+            if ctx.resume_data is None:
+                if await tool.asks_first(args, context):
+                    ctx.suspend({"tool": tool.name, "args": args})
+            elif tool.needs_approval is not False:
+                context = replace(context, resume_data=_checked_approval(tool, ctx.resume_data))
             return await tool.run(args, context)
 
         super().__init__(tool.name, run, description=tool.description)
         self.subject = tool
 
 
-def _check_approved(tool: Tool, answer: object) -> None:
-    """Go on where somebody has approved of the call.
+def _checked_approval(tool: Tool, answer: object) -> object:
+    """What the tool itself is answered, where somebody has approved of the call.
 
     Raises:
         ToolError: Somebody has not, or what was answered is neither yes nor no.
@@ -51,7 +65,7 @@ def _check_approved(tool: Tool, answer: object) -> None:
     if isinstance(answer, Mapping):
         told = cast("Mapping[str, object]", answer)
     if told.get("approve") is True:
-        return
+        return told.get("data")
     if told.get("approve") is False:
         raise ToolError(tool.name, str(told.get("reason") or "the call was not approved"))
     raise ToolError(

@@ -112,6 +112,7 @@ NAMES: dict[str, tuple[str, ...]] = {
         "ToolCallDelta",
         "ToolCallPart",
         "ToolCallStart",
+        "ToolCallSuspended",
         "ToolError",
         "ToolInvocationPart",
         "ToolOutput",

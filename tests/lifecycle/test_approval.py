@@ -116,11 +116,11 @@ async def test_a_run_that_does_not_wait_cannot_be_resumed() -> None:
     agent = Agent(id="till", model=ScriptedModel([paying(), "Done.", "Hello."]), tools=[pay])
     waits = await agent.generate("hello")
     with pytest.raises(NothingSuspended, match="does not wait for tool call 'nope', but for"):
-        await agent.resume(waits.run_id, tool_call_id="nope")
-    await agent.resume(waits.run_id)
+        await agent.resume(waits.run_id, tool_call_id="nope", approve=True)
+    await agent.resume(waits.run_id, approve=True)
     for run_id in (waits.run_id, "nobody", (await agent.generate("hello")).run_id):
         with pytest.raises(NothingSuspended, match="agent 'till' has no run of that id that waits"):
-            await agent.resume(run_id)
+            await agent.resume(run_id, approve=True)
     assert RAN == [7]
 
 
@@ -128,7 +128,7 @@ async def test_a_run_that_does_not_wait_cannot_be_resumed() -> None:
     ("answer", "said"),
     [
         ({"approve": "no"}, "approve is True or False, not 'no'"),
-        ({"approve": None}, "approve is True or False, not None"),
+        ({"approve": None}, "say approve=True or approve=False"),
         ({"approve": 1}, "approve is True or False, not 1"),
         ({"approve": False, "reason": 5}, "reason is a text or None, not 5"),
         ({"tool_call_id": []}, r"tool_call_id is a text or None, not \[\]"),
@@ -140,7 +140,7 @@ async def test_what_is_no_answer_approves_of_nothing_and_uses_nothing_up(answer:
     with pytest.raises(DefinitionError, match=said):
         await agent.resume(waits.run_id, **answer)
     assert RAN == []
-    assert (await agent.resume(waits.run_id)).text == "I pay. Done."
+    assert (await agent.resume(waits.run_id, approve=True)).text == "I pay. Done."
 
 
 async def test_of_two_that_resume_at_once_one_does() -> None:
@@ -150,7 +150,7 @@ async def test_of_two_that_resume_at_once_one_does() -> None:
 
     async def resume() -> None:
         try:
-            outcomes.append((await agent.resume(waits.run_id)).status)
+            outcomes.append((await agent.resume(waits.run_id, approve=True)).status)
         except NothingSuspended:
             outcomes.append("too late")
 
@@ -180,7 +180,7 @@ async def test_whether_it_is_needed_may_depend_on_the_arguments(is_async: bool) 
     waits = await agent.generate("hello")
     assert [call.args for call in waits.suspended] == [{"amount": 50}]
     assert RAN == [5]
-    await agent.resume(waits.run_id)
+    await agent.resume(waits.run_id, approve=True)
     assert RAN == [5, 50]
 
 
@@ -238,7 +238,7 @@ async def test_the_arguments_that_somebody_approves_are_those_the_tool_is_given(
     agent = Agent(model=ScriptedModel([paying(), "Done."]), tools=[pay], input_processors=[Halving()])
     waits = await agent.generate("hello")
     assert [call.args for call in waits.suspended] == [{"amount": 3}]
-    await agent.resume(waits.run_id)
+    await agent.resume(waits.run_id, approve=True)
     assert RAN == [3]
 
 
@@ -255,7 +255,7 @@ async def test_a_resumed_run_is_blocked_like_any_other(phase: Phase, kind: type[
     agent = Agent(model=model, tools=[pay], input_processors=[guard], output_processors=[guard])
     waits = await agent.generate("hello")
     assert waits.status == "suspended"
-    result = await agent.resume(waits.run_id)
+    result = await agent.resume(waits.run_id, approve=True)
     assert result.status == "tripwire"
     assert result.tripwire is not None
     assert result.tripwire.phase == phase
@@ -282,7 +282,7 @@ async def test_state_and_records_outlive_the_wait() -> None:
         model=ScriptedModel([paying(), "Done."]), tools=[pay], input_processors=[guard], output_processors=[guard]
     )
     waits = await agent.generate("hello")
-    result = await agent.resume(waits.run_id)
+    result = await agent.resume(waits.run_id, approve=True)
     assert [c.phase for c in waits.checks] == ["input", "output_stream"]
     assert [c.phase for c in result.checks] == ["input", "output_result", "output_stream"]
     assert result.checks[-1].runs == int((result.checks[-2].reason or "").removeprefix("seen ")) - 1
@@ -291,19 +291,19 @@ async def test_state_and_records_outlive_the_wait() -> None:
 async def test_leaving_a_resumed_stream_early_cancels_the_run() -> None:
     agent = Agent(model=ScriptedModel([paying(), "Done."]), tools=[pay])
     waits = await agent.generate("hello")
-    async with agent.resume_stream(waits.run_id) as stream:
+    async with agent.resume_stream(waits.run_id, approve=True) as stream:
         async for _ in stream:
             break
     assert (await stream.result()).status == "canceled"
     with pytest.raises(NothingSuspended):
-        await agent.resume(waits.run_id)
+        await agent.resume(waits.run_id, approve=True)
 
 
 @pytest.mark.parametrize("release", ["step", "run"])
 async def test_what_is_held_back_comes_out_in_order(release: Any) -> None:
     agent = Agent(model=ScriptedModel([paying(), "Done."]), tools=[pay])
     first, waits = await chunks_and_result(agent, release=release)
-    async with agent.resume_stream(waits.run_id) as stream:
+    async with agent.resume_stream(waits.run_id, approve=True) as stream:
         second = [chunk async for chunk in stream]
     texts = [c.text for c in [*first, *second] if c.type == "text-delta"]
     assert "".join(texts) == "I pay. Done."
@@ -316,7 +316,7 @@ async def test_whatever_is_held_back_somebody_is_asked(release: Any) -> None:
     agent = Agent(model=ScriptedModel([paying(), "Done."]), tools=[pay], output_processors=[guard])
     first, waits = await chunks_and_result(agent, release=release)
     assert [c.args for c in first if c.type == "tool-call-approval"] == [{"amount": 3}]
-    async with agent.resume_stream(waits.run_id) as stream:
+    async with agent.resume_stream(waits.run_id, approve=True) as stream:
         assert "tool-call-approval" not in kinds([chunk async for chunk in stream])
 
 
@@ -336,7 +336,7 @@ async def test_whoever_leaves_when_asked_leaves_a_run_that_waits(way: str) -> No
                         scope.cancel()
     waits = await stream.result()
     assert (waits.status, len(waits.suspended)) == ("suspended", 1)
-    assert (await agent.resume(waits.run_id)).text == "I pay. Done."
+    assert (await agent.resume(waits.run_id, approve=True)).text == "I pay. Done."
 
 
 async def test_a_run_that_is_canceled_before_anybody_was_asked_waits_for_nobody() -> None:
@@ -348,7 +348,7 @@ async def test_a_run_that_is_canceled_before_anybody_was_asked_waits_for_nobody(
         result = await stream.result()
     assert (result.status, result.suspended) == ("canceled", ())
     with pytest.raises(NothingSuspended):
-        await agent.resume(result.run_id)
+        await agent.resume(result.run_id, approve=True)
 
 
 async def test_nobody_is_asked_about_a_run_that_could_not_be_kept() -> None:

@@ -82,12 +82,12 @@ ASKS: list[Any] = ["I pay. ", ScriptedModel.tool_call("pay", {"amount": 7}, id="
 
 async def test_another_process_goes_on_where_the_run_stood(store: RunStore) -> None:
     whole = till(store, [ASKS, "Done."])
-    same = await whole.resume((await whole.generate("hello", request_context={"who": "ann"})).run_id)
+    same = await whole.resume((await whole.generate("hello", request_context={"who": "ann"})).run_id, approve=True)
     RAN.clear()
     waits = await till(store, [ASKS]).generate("hello", request_context={"who": "ann"})
     assert RAN == []
     other = till(store, ["Done."])
-    result = await other.resume(waits.run_id)
+    result = await other.resume(waits.run_id, approve=True)
     assert RAN == [7]
     assert (result.status, result.text, result.run_id) == ("success", "I pay. Done.", waits.run_id)
     assert "paid 7" in other.model.received(0)  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue]
@@ -109,7 +109,7 @@ async def test_the_store_lists_it_as_what_it_is(store: RunStore) -> None:
     waits = await agent.generate("hello")
     (told,) = await store.runs()
     assert (told.run_id, told.workflow_id, told.status) == (waits.run_id, "till", "suspended")
-    await agent.resume(waits.run_id)
+    await agent.resume(waits.run_id, approve=True)
     (told,) = await store.runs()
     assert told.status == "success"
 
@@ -121,20 +121,20 @@ async def test_a_run_that_never_waits_leaves_nothing_in_the_store(store: RunStor
 
 async def test_it_is_gone_on_with_once(store: RunStore) -> None:
     waits = await till(store, [ASKS]).generate("hello")
-    async with till(store, ["Done."]).resume_stream(waits.run_id) as stream:
+    async with till(store, ["Done."]).resume_stream(waits.run_id, approve=True) as stream:
         with pytest.raises(AlreadyResumed):
-            await till(store, ["Done."]).resume(waits.run_id)
+            await till(store, ["Done."]).resume(waits.run_id, approve=True)
         assert (await stream.result()).status == "success"
     with pytest.raises(NothingSuspended, match="has ended: success"):
-        await till(store, ["Done."]).resume(waits.run_id)
+        await till(store, ["Done."]).resume(waits.run_id, approve=True)
     assert RAN == [7]
 
 
 async def test_a_wrong_answer_uses_nothing_up(store: RunStore) -> None:
     waits = await till(store, [ASKS]).generate("hello")
     with pytest.raises(NothingSuspended, match="does not wait for tool call 'c9', but for 'c1'"):
-        await till(store, []).resume(waits.run_id, tool_call_id="c9")
-    assert (await till(store, ["Done."]).resume(waits.run_id, tool_call_id="c1")).status == "success"
+        await till(store, []).resume(waits.run_id, tool_call_id="c9", approve=True)
+    assert (await till(store, ["Done."]).resume(waits.run_id, tool_call_id="c1", approve=True)).status == "success"
 
 
 async def test_a_run_that_cannot_be_made_again_for_now_waits_on(store: RunStore) -> None:
@@ -147,26 +147,26 @@ async def test_a_run_that_cannot_be_made_again_for_now_waits_on(store: RunStore)
     waits = await till(store, [ASKS]).generate("hello")
     agent = Agent(id="till", model="embedded/echo", tools=[pay], run_store=store, error_processors=down)
     with pytest.raises(Down):
-        await agent.resume(waits.run_id)
+        await agent.resume(waits.run_id, approve=True)
     assert RAN == []
-    assert (await till(store, ["Done."]).resume(waits.run_id)).text == "I pay. Done."
+    assert (await till(store, ["Done."]).resume(waits.run_id, approve=True)).text == "I pay. Done."
 
 
 async def test_what_the_store_does_not_have_is_told(store: RunStore) -> None:
     with pytest.raises(UnknownRun):
-        await till(store, []).resume("nobody")
+        await till(store, []).resume("nobody", approve=True)
     waits = await till(store, [ASKS]).generate("hello")
     other = Agent(id="other", model="embedded/echo", run_store=store)
     with pytest.raises(RunError, match="is none of agent 'other'"):
-        await other.resume(waits.run_id)
+        await other.resume(waits.run_id, approve=True)
 
 
 async def test_what_was_given_to_the_call_alone_goes_on_in_its_own_process_only(store: RunStore) -> None:
     agent = till(store, [])
     waits = await agent.generate("hello", model=ScriptedModel([ASKS, "Done."]))
     with pytest.raises(RunError, match="was made with model of its own, which no store keeps"):
-        await till(store, ["Done."]).resume(waits.run_id)
-    assert (await agent.resume(waits.run_id)).text == "I pay. Done."
+        await till(store, ["Done."]).resume(waits.run_id, approve=True)
+    assert (await agent.resume(waits.run_id, approve=True)).text == "I pay. Done."
 
 
 async def test_a_tool_that_a_processor_offered_goes_on_in_its_own_process_only(store: RunStore) -> None:
@@ -182,8 +182,8 @@ async def test_a_tool_that_a_processor_offered_goes_on_in_its_own_process_only(s
     agent = made([ASKS, "Done."])
     waits = await agent.generate("hello")
     with pytest.raises(RunError, match="was made with tools of its own, which no store keeps"):
-        await made(["Done."]).resume(waits.run_id)
-    assert (await agent.resume(waits.run_id)).text == "I pay. Done."
+        await made(["Done."]).resume(waits.run_id, approve=True)
+    assert (await agent.resume(waits.run_id, approve=True)).text == "I pay. Done."
     assert RAN == [7]
 
 
@@ -191,14 +191,14 @@ async def test_a_call_whose_tool_the_agent_has_no_more_waits_on(store: RunStore)
     waits = await till(store, [ASKS]).generate("hello")
     without = Agent(id="till", model="embedded/echo", run_store=store)
     with pytest.raises(RunError, match="waits with calls of 'pay', which agent 'till' has not"):
-        await without.resume(waits.run_id)
-    assert (await till(store, ["Done."]).resume(waits.run_id)).text == "I pay. Done."
+        await without.resume(waits.run_id, approve=True)
+    assert (await till(store, ["Done."]).resume(waits.run_id, approve=True)).text == "I pay. Done."
 
 
 async def test_options_that_are_data_go_on(store: RunStore) -> None:
     waits = await till(store, [ASKS]).generate("hello", max_steps=1, release="run")
     chunks: list[Any] = []
-    async with till(store, ["Done."]).resume_stream(waits.run_id) as stream:
+    async with till(store, ["Done."]).resume_stream(waits.run_id, approve=True) as stream:
         chunks = [chunk async for chunk in stream]
         result = await stream.result()
     assert result.finish_reason == "max-steps"
@@ -239,7 +239,7 @@ async def test_a_retry_asked_for_after_the_wait_takes_the_whole_step_back(store:
 
     waits = await made([ASKS]).generate("hello")
     second = made(["Then differently."])
-    result = await second.resume(waits.run_id)
+    result = await second.resume(waits.run_id, approve=True)
     assert result.text == "Then differently."
     assert "not so" in second.model.received(0)  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue]
     assert [s.finish_reason for s in result.steps] == ["retry", "stop"]
@@ -256,7 +256,7 @@ async def test_a_block_after_the_wait_is_written_as_the_end(store: RunStore) -> 
         return Agent(id="a", model=ScriptedModel(script), tools=[pay], output_processors=[Never()], run_store=store)
 
     waits = await made([ASKS]).generate("hello")
-    async with made(["Done."]).resume_stream(waits.run_id) as stream:
+    async with made(["Done."]).resume_stream(waits.run_id, approve=True) as stream:
         chunks = [chunk async for chunk in stream]
     assert kinds(chunks)[-1] == "tripwire"
     assert [told.status for told in await store.runs()] == ["tripwire"]
@@ -264,7 +264,7 @@ async def test_a_block_after_the_wait_is_written_as_the_end(store: RunStore) -> 
 
 async def test_leaving_the_resumed_stream_is_written_as_the_end(store: RunStore) -> None:
     waits = await till(store, [ASKS]).generate("hello")
-    async with till(store, ["Done."]).resume_stream(waits.run_id) as stream:
+    async with till(store, ["Done."]).resume_stream(waits.run_id, approve=True) as stream:
         await anext(stream)
     assert [told.status for told in await store.runs()] == ["canceled"]
 
@@ -275,7 +275,7 @@ async def test_answers_one_by_one_are_kept(store: RunStore) -> None:
     still = await till(store, []).resume(waits.run_id, approve=False, reason="no", tool_call_id="c1")
     assert [call.tool_call_id for call in still.suspended] == ["c2"]
     last = till(store, ["Done."])
-    assert (await last.resume(waits.run_id)).status == "success"
+    assert (await last.resume(waits.run_id, approve=True)).status == "success"
     assert RAN == [2]
 
 
@@ -297,6 +297,6 @@ async def test_a_journal_that_cannot_be_read_is_told_and_left_as_it_is(spoilt: d
     store = Spoilt()
     waits = await till(store, [ASKS]).generate("hello")
     with pytest.raises(StorageError, match=f"the journal of run '{waits.run_id}' cannot be read"):
-        await till(store, []).resume(waits.run_id)
+        await till(store, []).resume(waits.run_id, approve=True)
     store.spoils = False
-    assert (await till(store, ["Done."]).resume(waits.run_id)).text == "I pay. Done."
+    assert (await till(store, ["Done."]).resume(waits.run_id, approve=True)).text == "I pay. Done."
