@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final, cast
+from typing import Final, TypeGuard, cast
 
 from interlock.errors import DefinitionError, ModelError
 from interlock.processors.base import Processor
@@ -81,7 +81,7 @@ class StreamErrorRetryProcessor(Processor):
         if number > self._max_retries:
             return None
         wait = error.retry_after
-        if wait is None:
+        if not _is_number(wait) or not wait >= 0:  # nan neither
             wait = min(self._delay * 2.0 ** min(number - 1, _DOUBLINGS), self._max_delay)
         elif wait > self._max_delay:
             return None
@@ -89,5 +89,5 @@ class StreamErrorRetryProcessor(Processor):
         return Retry(wait)
 
 
-def _is_number(value: object) -> bool:
+def _is_number(value: object) -> TypeGuard[float]:
     return isinstance(value, int | float) and not isinstance(value, bool)

@@ -55,6 +55,11 @@ def test_the_provider_says_how_long_to_wait_unless_that_is_too_long() -> None:
     assert asked(StreamErrorRetryProcessor(max_delay=5.0), ModelError("later", status=429, retry_after=7.0)) == [None]
 
 
+@pytest.mark.parametrize("asked_for", [-1.0, float("nan"), "soon"])
+def test_a_wait_that_is_none_is_not_waited_for(asked_for: Any) -> None:
+    assert asked(StreamErrorRetryProcessor(), ModelError("later", status=429, retry_after=asked_for)) == [Retry(0.5)]
+
+
 @pytest.mark.anyio
 @pytest.mark.parametrize("in_workflow", [False, True])
 async def test_in_an_agent_the_answer_comes_after_all(in_workflow: bool) -> None:
