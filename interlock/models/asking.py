@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Final, NoReturn
 
 from interlock.errors import ModelError
-from interlock.messages.chunks import StepFinish, TextDelta
+from interlock.messages.chunks import ErrorChunk, StepFinish, TextDelta
 from interlock.messages.parts import JSONValue, TextPart
 from interlock.messages.prompt import Prompt, PromptMessage
 from interlock.models.base import LanguageModel, ModelRequest
@@ -34,7 +34,8 @@ async def ask_text(
         settings: ``temperature``, ``max_tokens``, …
 
     Raises:
-        ModelError: The call failed, or the answer is not whole: cut off at the token limit, or withheld.
+        ModelError: The call failed, or the answer is not whole: cut off at the token limit, or withheld. (A model may
+            fail with another error, which comes out as it is.)
 
     Example:
         >>> import anyio
@@ -51,6 +52,8 @@ async def ask_text(
             match chunk:
                 case TextDelta():
                     text += chunk.text
+                case ErrorChunk():
+                    raise chunk.error
                 case StepFinish(finish_reason="length"):
                     raise ModelError("the answer was cut off at the token limit", provider=model.provider, body=text)
                 case StepFinish(finish_reason="content-filter" | "error" as reason):

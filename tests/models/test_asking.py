@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from interlock.errors import ModelError
-from interlock.messages.chunks import StepFinish
+from interlock.messages.chunks import ErrorChunk, StepFinish
 from interlock.messages.parts import JSONValue, TextPart
 from interlock.messages.prompt import PromptMessage
 from interlock.messages.usage import FinishReason
@@ -36,6 +36,13 @@ async def test_an_answer_that_is_not_whole_is_refused(reason: FinishReason) -> N
     with pytest.raises(ModelError, match=r"cut off|withheld") as caught:
         await ask_text(model, "Is it?")
     assert caught.value.body == "half an ans"
+
+
+@pytest.mark.anyio
+async def test_an_error_in_the_stream_is_raised_whatever_was_said_before() -> None:
+    model = ScriptedModel([['{"flagged": false}', ErrorChunk(ModelError("overloaded"))]])
+    with pytest.raises(ModelError, match="overloaded"):
+        await ask_json(model, "Is it?")
 
 
 @pytest.mark.anyio
