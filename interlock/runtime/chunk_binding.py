@@ -43,6 +43,11 @@ _APART: Final = (
     "so its branches must be put together again: put .map(…) or .merge() right behind a plain parallel block, or move "
     "the guard out of it"
 )
+_ROUND: Final = "and would see a text again each time the loop goes round: move the guard out of the loop"
+_AGAIN: Final = (
+    "and would see a text again each time the workflow is tried again: give the retry to steps in it, or move the "
+    "guard out of it"
+)
 
 
 class Rooms(Protocol):
@@ -177,8 +182,10 @@ class Binding:
         if _policy(step.retry) is None and step.timeout is None:
             given = self._workflow(node.plan, inner, laid, given)
         else:
-            own = Laid()
+            own, before = Laid(), self._path.hook_count()
             given = self._workflow(node.plan, inner, own, given)
+            if _policy(step.retry) is not None:
+                self._refuse_lanes(self._path.hooks_since(before), path, _AGAIN)
             stage = NestedStage(path, own.chain(self._execution), self._execution)
             stage.call = self._tried(stage.call, path, step, None, again=stage.again)
             laid.stages.append(stage)
@@ -200,13 +207,15 @@ class Binding:
                 return MergeStage(node, path, self._execution)
             case ParallelNode(arms=arms):
                 halt = Halt(at_failure=node.on_error == "fail_fast" and node.join is None)
-                made = self._refuse_lanes(self._arms(arms, place, halt, given), path)
+                made = self._arms(arms, place, halt, given)
+                self._refuse_lanes(_hooks_of(made), path)
                 return ParallelStage(path, scope, node, made, halt)
             case BranchNode():
                 return self._branch(node, path, place, given)
             case DagNode(items=items):
                 halt = Halt()
-                made = self._refuse_lanes(self._arms([i.plan for i in items], place, halt, None), path)
+                made = self._arms([i.plan for i in items], place, halt, None)
+                self._refuse_lanes(_hooks_of(made), path)
                 return DagStage(path, scope, node, made, halt)
             case LoopNode():
                 return self._loop(node, path, place, given)
@@ -270,7 +279,7 @@ class Binding:
         plans = node.arms if node.otherwise is None else (*node.arms, node.otherwise)
         arms = self._arms(plans, place, halt, given)
         if node.mode != "first" or not given.context or not all(gives(plan.nodes, given).context for plan in plans):
-            self._refuse_lanes(arms, path)
+            self._refuse_lanes(_hooks_of(arms), path)
         return BranchStage(
             path,
             place.scope,
@@ -286,9 +295,7 @@ class Binding:
         scope = replace(place.scope, rounds=(*place.scope.rounds, round_))
         again = Gives(context=given.context and gives(node.body.nodes, given).context)
         arm = self._arm(node.body, replace(place, scope=scope).at(0), None, again)
-        self._refuse_lanes(
-            [arm], path, "and would see a text again each time the loop goes round: move the guard out of the loop"
-        )
+        self._refuse_lanes(arm.hooks, path, _ROUND)
         return LoopStage(path, scope, node, arm.chain, self._call(node.condition, node, path, scope), round_)
 
     def _arms(self, plans: Sequence[Plan], place: _Place, halt: Halt, given: Gives | None) -> list[Arm]:
@@ -362,24 +369,20 @@ class Binding:
         record(hooks)
         return hooks
 
-    def _refuse_lanes(self, arms: Sequence[Arm], path: str, why: str = _APART) -> Sequence[Arm]:
-        """The arms, unless a guard that holds text back stands where nobody could put its text together again.
+    def _refuse_lanes(self, hooks: Sequence[HookStage], path: str, why: str = _APART) -> None:
+        """Refuse guards that hold text back where nobody could put their text together again.
 
         Raises:
-            DefinitionError: One does.
+            DefinitionError: One of these does.
         """
-        guards = _holding(arms)
+        guards = [repr(hook.processor.id) for hook in hooks if keeps_lanes(hook)]
         if guards:
-            raise DefinitionError(
-                f"{guards} in {path!r} holds text back, {why}",
-                subject="output_stream",
-            )
-        return arms
+            raise DefinitionError(f"{', '.join(guards)} in {path!r} holds text back, {why}", subject="output_stream")
 
 
-def _holding(arms: Sequence[Arm]) -> str:
-    """The guards that hold text back, in words."""
-    return ", ".join(repr(hook.processor.id) for arm in arms for hook in arm.hooks if keeps_lanes(hook))
+def _hooks_of(arms: Sequence[Arm]) -> list[HookStage]:
+    """The processors in branches."""
+    return [hook for arm in arms for hook in arm.hooks]
 
 
 def _lane_block() -> type[BlockStage]:

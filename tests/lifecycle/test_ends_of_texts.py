@@ -10,13 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from interlock import Agent, Completed, Processor
+from interlock import Agent, Completed, Processor, RetryPolicy, create_step
 from interlock.errors import DefinitionError
 from interlock.messages import Chunk, ReasoningDelta, StepFinish, TextDelta, TextEnd, TextStart, ToolCall
 from interlock.processors import OutputStreamContext, TextGuard
 from interlock.processors.compose import ProcessorLike
 from interlock.testing import ScriptedModel
 from tests.lifecycle.acting import Patient, chunks_and_result, flow, picking
+from tests.runtime.chunk_acting import Path
 
 pytestmark = pytest.mark.anyio
 
@@ -39,6 +40,16 @@ class Words(TextGuard):
 
     def __init__(self) -> None:
         super().__init__(phases=["output_stream"], replacement="[WORD]")
+
+
+class Ones(TextGuard):
+    """Redacts a digit."""
+
+    id = "ones"
+    patterns = ("1",)
+
+    def __init__(self) -> None:
+        super().__init__(phases=["output_stream"], replacement="[ONE]")
 
 
 class Stops(TextGuard):
@@ -91,15 +102,14 @@ async def test_what_a_guard_holds_goes_on_though_the_end_of_the_answer_was_dropp
     assert await shown([Without(*dropped), Cards(), Words()], [*deltas("412345 sec"), TextEnd()]) == "[CARD] sec"
     block = flow().parallel([Cards(), Words()]).merge().commit()
     assert await shown([Without(*dropped), block], [*deltas("412345 s ab 41"), TextEnd()]) == "[CARD] s ab 41"
+    assert await shown([Without(*dropped), Cards(), Ones()], [*deltas("ab 41"), TextEnd()]) == "ab 4[ONE]"
 
 
 async def test_what_was_held_goes_on_before_the_end_of_the_answer() -> None:
     row = flow("row").then(Without("step-finish")).then(Cards()).commit()
-    entries = [flow().parallel([row, Words()]).map(picking("words")).commit()]
-    agent = Agent(model=ScriptedModel([deltas("ab 41")]), output_processors=entries)
-    given, result = await chunks_and_result(agent)
-    assert result.error is None
-    assert [type(chunk) for chunk in given[2:-1]] == [TextDelta, TextDelta, StepFinish]
+    path = Path(flow().parallel([row, Words()]).map(picking("words")).commit())
+    assert await path.texts("ab 41") == ["ab "]
+    assert await path.feed(StepFinish()) == (TextDelta("41"), StepFinish())
 
 
 def the_only_or_what_came(ctx: Any) -> Any:
@@ -183,13 +193,18 @@ def _cards_told(pieces: Sequence[str]) -> list[str]:
     return sorted(made)
 
 
-async def test_a_guard_in_a_loop_or_in_branches_that_all_run_is_refused() -> None:
+async def test_a_guard_that_would_see_a_text_twice_or_in_parts_is_refused() -> None:
     def always(ctx: Any) -> bool:
         return True
 
     loop = flow().do_until(Cards(), always).commit()
     both = flow().branch([(always, Cards()), (always, Words())], mode="all").merge().commit()
-    for entry, why in ((loop, "each time the loop goes round"), (both, "must be put together again")):
+    again: Any = create_step(flow("inner").then(Cards()).commit(), retry=RetryPolicy(attempts=2))
+    for entry, why in (
+        (loop, "each time the loop goes round"),
+        (both, "must be put together again"),
+        (flow().then(again).commit(), "each time the workflow is tried again"),
+    ):
         with pytest.raises(DefinitionError, match=why):
             await Agent(model="embedded/echo", output_processors=[entry]).generate("hello")
 
