@@ -17,7 +17,7 @@ __all__ = ["Coverage", "coverage_of", "has_read"]
 _WIDTH: Final = 120
 """A table with a column a guard is not wider, in columns of a terminal."""
 _READ, _RAN = "●", "○"
-_LEGEND: Final = f"{_READ} read   {_RAN} was asked where this stood, and did not read it   (blank) is not asked there"
+_LEGEND: Final = f"{_READ} read   {_RAN} could read it, and did not   (blank) is not asked there"
 
 _STANDS: Final[Mapping[Phase, frozenset[str]]] = {
     Phase.INPUT: frozenset(("user", "system", "signal")),
@@ -51,7 +51,7 @@ class Coverage:
         role  part  pii-detector
         user  text  ●
         user  file                not checked
-        ● read   ○ was asked where this stood, and did not read it   (blank) is not asked there
+        ● read   ○ could read it, and did not   (blank) is not asked there
     """
 
     rows: Mapping[Spot, Sequence[str]]

@@ -63,7 +63,8 @@ class Occurred:
 
     def remembered(self) -> Mapping[Spot, int]:
         """What was remembered of earlier runs, and how many parts of each."""
-        return Counter(spots_of(max((one.remembered for one in self.lists), key=len, default=())))
+        most = max(self.lists, key=lambda one: len(one.remembered), default=None)
+        return {} if most is None else Counter(spots_of(most.remembered))
 
     def spots(self) -> Iterator[Spot]:
         """All there was, what came in first; some more than once."""

@@ -26,14 +26,14 @@ _APART: Final = 7.0
 _HEADING: Final = 12.5
 _WORDS: Final = 11.5
 _SMALL: Final = 10.5
-_GAPS: Final = 20.0
+_GAPS: Final = 16.0
 _FOLDED: Final = 60.0
 """A way that comes out so far beside where it went in has turned into another column."""
 _LEGEND: Final[Sequence[tuple[MarkStatus, str]]] = (
-    ("success", "passed, changed or warned"),
+    ("success", "passed, changed, warned"),
     ("tripwire", "blocked"),
-    ("failed", "failed, so not checked"),
-    ("not-run", "not asked, or nothing to check"),
+    ("failed", "failed"),
+    ("not-run", "did not check"),
 )
 
 
@@ -150,7 +150,7 @@ def _legend() -> Piece:
     for status, text in _LEGEND:
         lines = [TextLine(text, _SMALL, "mark")]
         width = text_width(text, _SMALL) + _GAPS
-        parts.append((x, 0.0, Box("", "words", width, line_height(lines) + 6.0, lines, text, Mark(status))))
+        parts.append((x, 0.0, Box("", "legend", width, line_height(lines) + 6.0, lines, text, Mark(status))))
         x += width + _APART
     return Piece(x - _APART, line_height([TextLine("", _SMALL, "mark")]) + 6.0, x / 2, x / 2, parts)
 
@@ -168,7 +168,7 @@ def _content(section: FramedSection) -> Piece:
         for line in fitted(section.body, _NARROWEST, _WORDS, lines=4, prose=True)
     ]
     width = max(text_width(line.text, line.size) for line in lines)
-    box = Box("", "words", width, line_height(lines), lines, printable(section.body))
+    box = Box("", "words", width, line_height(lines), lines, printable(section.body), faint=section.unused)
     return Piece(width, box.height, width / 2, width / 2, [(0.0, 0.0, box)])
 
 

@@ -103,9 +103,9 @@ async def test_the_words_tell_the_run_in_its_order_and_never_what_was_said() -> 
     _, result = await blocked()
     lines = result.explain().splitlines()
     assert lines[0].endswith("✗ blocked by 'late' at output_step: too rude")
-    assert "  it adds score: 0.9" in lines
+    assert "  it adds values under: score" in lines
     order = [
-        "  input: pii-detector changed it",
+        "  input: pii-detector changed it [read text of user]",
         "step 0: the model ended with tool-calls and called look (ran)",
         "step 1: the model ended with stop",
         "  output_step: late stopped the run: too rude",
@@ -171,7 +171,7 @@ async def test_what_no_guard_has_read_is_said_to_be_not_checked() -> None:
         ("assistant", "text"): (),
     }
     assert coverage.unchecked == [("user", "file"), ("assistant", "text")]
-    assert "user       file  not checked" in str(coverage)
+    assert "user       file  ○             not checked" in str(coverage)
     assert "looked at by no guard: file of user, text of assistant" in result.explain()
 
 
