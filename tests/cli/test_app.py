@@ -108,7 +108,10 @@ def test_a_change_that_was_left_behind_is_not_kept(interlock: Interlock, agents:
 def test_the_checks_of_a_blocked_run_say_who_blocked_and_why(interlock: Interlock, agents: Path) -> None:
     done = interlock("run", f"{agents}:agent", "bad", "--checks")
     assert done.code == 3
-    *_, row, reason = done.out.splitlines()
+    lines = done.out.splitlines()
+    at = next(n for n, line in enumerate(lines) if line.startswith("input"))
+    row, reason = lines[at : at + 2]
+    assert lines[-2].split() == ["user", "text", "not", "checked"]
     assert row.split()[:3] == ["input", "watch", "blocked"]
     assert reason.strip() == "a bad word"
     assert done.err == "interlock: blocked by 'watch' at input: a bad word\n"
