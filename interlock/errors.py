@@ -95,6 +95,14 @@ class RunError(InterlockError):
     """Something went wrong while a run was under way."""
 
 
+def _words_of(cause: BaseException) -> str:
+    """What an error says; one that cannot be shown must not hide what has failed."""
+    try:
+        return str(cause)
+    except Exception as error:
+        return f"(its str() raised {type(error).__name__})"
+
+
 class StepFailed(RunError):
     """A step raised.
 
@@ -127,7 +135,7 @@ class StepFailed(RunError):
         which = [f"iteration {iteration}"] if iteration is not None else []
         which += [f"attempt {attempt}"] if attempt > 1 else []
         tried = f" ({', '.join(which)})" if which else ""
-        said = cause.text if isinstance(cause, RecordedError) else f"{type(cause).__name__}: {cause}"
+        said = cause.text if isinstance(cause, RecordedError) else f"{type(cause).__name__}: {_words_of(cause)}"
         super().__init__(f"{where} failed{tried}: {part + ': ' if part else ''}{said}")
         self.__cause__ = cause
 

@@ -18,6 +18,7 @@ from interlock.runtime.chunk_binding import Binding, Laid
 from interlock.runtime.chunk_chain import Flow, MaybeFlow, as_tuple
 from interlock.runtime.chunk_stages.hook import HookStage
 from interlock.runtime.execution import Execution
+from interlock.runtime.policy import detail_of
 from interlock.runtime.strand import is_awaitable
 from interlock.steps import RetryPolicy
 from interlock.workflows import Plan, acting_steps
@@ -141,6 +142,9 @@ class ChunkPath:
                 verdict, reason = "not-checked", "there is no text here that this guard reads"
             if warnings and verdict in ("passed", "changed", "shadow-changed"):
                 verdict, reason = "warned", "; ".join(dict.fromkeys(warnings))
+            metadata = tripwire.metadata if tripwire is not None and verdict == "blocked" else None
+            if verdict == "warned":
+                metadata = detail_of(hook.seat.warnings)
             told.note(
                 hook,
                 verdict,
@@ -150,7 +154,7 @@ class ChunkPath:
                 kept=not hook.left_behind,
                 looked_at=frozenset(hook.seat.looked_at),
                 failed=hook.seat.undecided,
-                metadata=tripwire.metadata if tripwire is not None and verdict == "blocked" else None,
+                metadata=metadata,
             )
 
     @property

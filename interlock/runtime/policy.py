@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, cast
 
 from interlock.errors import StepFailed
 from interlock.processors.base import FailurePolicy, Processor, ProcessorStep
 from interlock.processors.seat import Seat
-from interlock.verdict import AbortSignal, Latch, Phase, Tripwire
+from interlock.verdict import AbortSignal, Latch, Phase, Tripwire, Violation
 
 if TYPE_CHECKING:
     from interlock.runtime.execution import Execution
 
-__all__ = ["Policy", "cause_of", "could_not_decide", "late", "shadow_seat", "why_failed", "would_have"]
+__all__ = ["Policy", "cause_of", "could_not_decide", "detail_of", "late", "shadow_seat", "why_failed", "would_have"]
 
 
 class Policy:
@@ -47,6 +48,11 @@ def shadow_seat(execution: Execution, processor: Processor) -> Seat:
 def would_have(tripwire: Tripwire) -> str:
     """What a processor that only shadows would have done, for its record."""
     return f"would have blocked: {tripwire.reason}"
+
+
+def detail_of(warnings: Sequence[Violation]) -> Mapping[str, object] | None:
+    """What the first warning that has keys and values says besides its words, for its processor's record."""
+    return next((cast("Mapping[str, object]", w.detail) for w in warnings if isinstance(w.detail, Mapping)), None)
 
 
 def cause_of(error: BaseException) -> BaseException:

@@ -484,3 +484,32 @@ async def test_a_function_step_acts_at_the_phases_that_it_names_and_vanishes_at_
     assert result.text == "fine"
     assert seen == [Phase.INPUT, Phase.OUTPUT_STEP]
     assert [phase for phase in Phase if step.acts_in(phase)] == [Phase.INPUT, Phase.OUTPUT_STEP]
+
+
+class Unprintable(Exception):
+    """Breaks where somebody wants to read it."""
+
+    def __str__(self) -> str:
+        raise RuntimeError("no words")
+
+    __repr__ = __str__
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize("phase", Phase)
+async def test_an_exception_that_cannot_be_shown_is_a_failure_like_any_other(phase: Phase, policy: OnFailure) -> None:
+    def act(ctx: Any) -> object:
+        raise Unprintable
+
+    entry = create_step(acting_at(phase, texts_only(act, phase), waits=False), on_failure=policy)
+    _, result = await chunks_and_result(agent_with(phase, entry))
+    if policy == "fail":
+        assert isinstance(result.error, StepFailed)
+        assert isinstance(result.error.cause, Unprintable)
+        assert "Unprintable: (its str() raised RuntimeError)" in str(result.error)
+    elif policy == "block":
+        assert result.tripwire is not None
+        assert result.tripwire.metadata == {"failure": "Unprintable"}
+    else:
+        assert result.tripwire is None
+        assert checks_of(result, "guard", phase)[0].reason == "failed: Unprintable"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from asyncio import CancelledError
 from collections.abc import Awaitable, Callable, Coroutine, Generator, Sequence
 from inspect import iscoroutinefunction
@@ -10,14 +9,13 @@ from time import perf_counter
 from types import coroutine
 from typing import TYPE_CHECKING, Any, cast
 
-import anyio
-
 from interlock.messages import Chunk
 from interlock.processors.returns import chunks_returned
 from interlock.processors.stream_context import OutputStreamContext
 from interlock.runtime.chunk_stages.failures import failure_of
 from interlock.runtime.execution import Execution
 from interlock.runtime.join import on_asyncio
+from interlock.runtime.limited import Limited, limited
 from interlock.runtime.policy import Policy, could_not_decide, late
 from interlock.runtime.primed import Primed
 from interlock.runtime.strand import close, is_awaitable
@@ -70,7 +68,7 @@ def _timed_coroutine(call: Call, seconds: float, execution: Execution) -> Call:
     def run(target: object) -> Generator[Any, Any, object]:
         nonlocal begin, end
         if begin is None and not on_asyncio():
-            return (yield from _limited(begun(target), seconds))
+            return (yield from limited(begun(target), seconds))
         hook = begun(target)
         try:
             yielded: object = hook.send(None)
@@ -129,48 +127,10 @@ class _TimedCall:
         began = perf_counter()
         out = self._call(target)
         if is_awaitable(out):
-            return _Limited(cast("Awaitable[object]", out), self._seconds)
+            return Limited(cast("Awaitable[object]", out), self._seconds)
         if perf_counter() - began > self._seconds:
             raise late(self._seconds)
         return out
-
-
-def _limited(awaitable: Awaitable[object], seconds: float) -> Generator[Any, Any, object]:
-    """Await something within a cancel scope, whose clock starts when that first waits.
-
-    The scope is entered before: scopes that the hook itself enters on its way to its first wait must be inside.
-    """
-    out: object = None
-    until = math.inf
-    with anyio.CancelScope() as scope:  # noqa: ASYNC100  (it yields what is awaited)
-        steps = awaitable.__await__()
-        try:
-            yielded: object = next(steps)
-        except StopIteration as done:
-            out = done.value
-        else:
-            until = scope.deadline = anyio.current_time() + seconds
-            out = yield from Primed(cast("Coroutine[Any, Any, object]", steps), yielded).__await__()
-    if scope.cancelled_caught or (until < math.inf and anyio.current_time() > until):
-        raise late(seconds)
-    return out
-
-
-class _Limited:
-    """Something to await that may take so long."""
-
-    __slots__ = ("_awaitable", "_seconds")
-
-    def __init__(self, awaitable: Awaitable[object], seconds: float) -> None:
-        self._awaitable = awaitable
-        self._seconds = seconds
-
-    def __await__(self) -> Generator[Any, Any, object]:
-        return _limited(self._awaitable, self._seconds)
-
-    def close(self) -> None:
-        """Drop it."""
-        close(self._awaitable)
 
 
 class PolicyCall:

@@ -10,6 +10,9 @@ import anyio
 
 from interlock.errors import StateConflict, StepFailed
 from interlock.runtime.entry import Entry
+from interlock.runtime.limited import Limited
+from interlock.runtime.operations.hook_op import HookOp
+from interlock.runtime.policy import late
 from interlock.runtime.strand import Operation, Strand, close, is_awaitable, stop_if_cut
 from interlock.steps import RetryPolicy, Step
 from interlock.verdict import AbortSignal, Signal
@@ -42,16 +45,18 @@ class AttemptsOp(Operation):
     Args:
         inner: What is tried.
         retry: How often; None: once.
-        timeout: Seconds that one attempt may take; None: any number.
+        timeout: Seconds that one attempt may take; None: any number. The clock of a processor's hook starts when it
+            first waits.
     """
 
-    __slots__ = ("_retry", "_timeout", "inner", "kind")
+    __slots__ = ("_hook", "_retry", "_timeout", "inner", "kind")
     waits_in_hook: ClassVar[bool] = True
 
     def __init__(self, inner: Operation, retry: RetryPolicy | None, timeout: float | None) -> None:
         super().__init__(inner.step_id, inner.path, inner.site)
         self.inner = inner
         self.kind = inner.kind
+        self._hook = inner if isinstance(inner, HookOp) else None
         self._retry = retry
         self._timeout = timeout
 
@@ -102,6 +107,8 @@ class AttemptsOp(Operation):
                 result: object = inner.call(strand, value) if awaitable is None else awaitable
                 if is_awaitable(result):
                     result = await self._in_time(cast("Awaitable[object]", result))
+                    if self._hook is not None:  # which has been looked at, by a clock of its own
+                        began = perf_counter()
                 self._take(strand, result, perf_counter() - began)
             except Exception as error:
                 wait, awaitable = self._wait_after(strand, error), None
@@ -111,15 +118,14 @@ class AttemptsOp(Operation):
     async def _in_time(self, awaitable: Awaitable[object]) -> object:
         if self._timeout is None:
             return await awaitable
+        if self._hook is not None:
+            return await Limited(awaitable, self._timeout)
         result: object = None
         with anyio.CancelScope(deadline=anyio.current_time() + self._timeout) as scope:
             result = await awaitable
         if scope.cancelled_caught:
-            raise self._late()
+            raise late(self._timeout)
         return result
-
-    def _late(self) -> TimeoutError:
-        return TimeoutError(f"it took longer than {self._timeout:g} s")
 
     def _take(self, strand: Strand, result: object, seconds: float) -> None:
         """Take a result in, unless something else was decided meanwhile or it came too late."""
@@ -128,7 +134,7 @@ class AttemptsOp(Operation):
             raise AbortSignal(tripwire)
         stop_if_cut(strand)
         if self._timeout is not None and seconds > self._timeout and _signal(strand) is None:
-            raise self._late()
+            raise late(self._timeout)
         self.inner.end(strand, result)
         strand.entry.error = None  # of an attempt before
         if strand.entry.notes is not None:
@@ -146,6 +152,8 @@ class AttemptsOp(Operation):
         signal = _signal(strand)
         if signal is not None:
             raise signal
+        if self._hook is not None:
+            self._hook.own_verdict(strand)
         if isinstance(error, StateConflict) or strand.entry.noted().cut:
             raise error
         attempt = strand.entry.noted().attempts
