@@ -11,9 +11,11 @@ from interlock.messages import (
     ChunkBase,
     ReasoningDelta,
     ReasoningEnd,
+    ReasoningStart,
     StepFinish,
     TextDelta,
     TextEnd,
+    TextStart,
     ToolCall,
     ToolCallDelta,
     ToolError,
@@ -54,7 +56,7 @@ class GuardedStream:
         holds: Whether text is held back until it is decided.
     """
 
-    __slots__ = ("_bases", "_guard", "_holds", "_kind", "_lanes", "_replace", "_scope", "_written")
+    __slots__ = ("_bases", "_begun", "_guard", "_holds", "_kind", "_lanes", "_replace", "_scope", "_written")
 
     def __init__(self, kind: LaneKind, replace: Replace, scope: Scope, guard: Acts, *, holds: bool) -> None:
         self._kind = kind
@@ -65,6 +67,7 @@ class GuardedStream:
         self._lanes: dict[LaneKey, EditedLane] = {}
         self._bases: dict[LaneKey, int] = {}  # where a lane has begun anew
         self._written: dict[str, JSONLane] = {}
+        self._begun: set[LaneKey] = set()  # texts whose end will be told
 
     @property
     def held(self) -> int:
@@ -80,6 +83,12 @@ class GuardedStream:
                 return self._pushed(ctx, ("text", id_), text)
             case ReasoningDelta(text=text, id=id_) if self._takes("reasoning"):
                 return self._pushed(ctx, ("reasoning", id_), text)
+            case TextStart(id=id_):
+                self._begun.add(("text", id_))
+                return chunk
+            case ReasoningStart(id=id_):
+                self._begun.add(("reasoning", id_))
+                return chunk
             case TextEnd(id=id_):
                 return self._flushed(ctx, [("text", id_)])
             case ReasoningEnd(id=id_, signature=signature):
@@ -87,7 +96,8 @@ class GuardedStream:
             case ToolCallDelta(tool_call_id=call, args_text=text) if self._takes("tool-arguments"):
                 return self._written_on(ctx, call, text)
             case ToolCall(tool_call_id=call):
-                return [*self._rest(ctx, list(self._lanes)), *self._rest_written(ctx, call), self._called(ctx, chunk)]
+                ended = [key for key in self._lanes if key not in self._begun]  # the others may go on behind the call
+                return [*self._rest(ctx, ended), *self._rest_written(ctx, call), self._called(ctx, chunk)]
             case ToolError(error=error) if self._takes("tool-result"):
                 ctx.looked_at("tool", "tool-result")
                 made = self._guard.whole(ctx, error, "tool-result")
@@ -167,6 +177,7 @@ class GuardedStream:
     def _rest(self, ctx: OutputStreamContext, keys: Sequence[LaneKey]) -> Iterator[Chunk]:
         """What was held back of some lanes."""
         for key in keys:
+            self._begun.discard(key)
             lane = self._lanes.pop(key, None)
             if lane is not None and (gone := self._taken(ctx, key, lane.end())):
                 yield _delta(key, gone)

@@ -11,9 +11,11 @@ from interlock.messages import (
     Chunk,
     ReasoningDelta,
     ReasoningEnd,
+    ReasoningStart,
     StepFinish,
     TextDelta,
     TextEnd,
+    TextStart,
     ToolCall,
     ToolCallDelta,
 )
@@ -72,7 +74,7 @@ class JudgedStream:
         size: Sentences that a model sees together.
     """
 
-    __slots__ = ("_calls", "_holds", "_judge", "_lanes", "_rules", "_size")
+    __slots__ = ("_begun", "_calls", "_holds", "_judge", "_lanes", "_rules", "_size")
 
     def __init__(self, judge: TextJudge, rules: WindowedRules, size: int) -> None:
         self._judge = judge
@@ -81,6 +83,7 @@ class JudgedStream:
         self._holds = judge.strategy != "warn"
         self._lanes: dict[LaneKey, _Lane] = {}
         self._calls: dict[str, list[str]] = {}
+        self._begun: set[LaneKey] = set()  # texts whose end will be told
 
     @property
     def held(self) -> int:
@@ -193,6 +196,12 @@ class JudgedStream:
                 return self._came(ctx, ("text", id_), text)
             case ReasoningDelta(text=text, id=id_) if self._takes("reasoning"):
                 return self._came(ctx, ("reasoning", id_), text)
+            case TextStart(id=id_):
+                self._begun.add(("text", id_))
+                return None
+            case ReasoningStart(id=id_):
+                self._begun.add(("reasoning", id_))
+                return None
             case TextEnd(id=id_):
                 return self._ended([("text", id_)], chunk)
             case ReasoningEnd(id=id_, signature=signature):
@@ -203,7 +212,7 @@ class JudgedStream:
                 self._calls.setdefault(call, []).append(text)
                 return _Work()
             case ToolCall():
-                work = self._ended(list(self._lanes))
+                work = self._ended([key for key in self._lanes if key not in self._begun])
                 if self._takes("tool-arguments"):
                     work.call = chunk
                 else:
@@ -228,6 +237,7 @@ class JudgedStream:
         return _Work(due, rest=() if self._holds else (ctx.chunk,))
 
     def _ended(self, keys: Sequence[LaneKey], *rest: Chunk) -> _Work:
+        self._begun.difference_update(keys)
         ended = [(key, lane) for key in keys if (lane := self._lanes.pop(key, None)) is not None]
         due = [_Due(key, lane, sentence) for key, lane in ended for sentence in lane.sentences.end()]
         return _Work(due, [lane for _, lane in ended], rest=rest)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from interlock.messages import Chunk, ReasoningEnd, StepFinish, TextEnd, ToolCall
+from interlock.messages import Chunk, ReasoningEnd, ReasoningStart, StepFinish, TextEnd, TextStart, ToolCall
 from interlock.processors.lanes.lane_join import LaneJoin
 from interlock.processors.lanes.pieces import Track, difference
 from interlock.processors.stream_context import LaneKey, Piece, merge_outs
@@ -26,11 +26,12 @@ class BlockLanes:
         branches: The processors of each branch, in order; None: it has no guard that holds text back.
     """
 
-    __slots__ = ("_branches", "_lanes")
+    __slots__ = ("_begun", "_branches", "_lanes")
 
     def __init__(self, branches: Sequence[Sequence[Editor] | None]) -> None:
         self._branches = branches
         self._lanes: dict[LaneKey, _Lane] = {}
+        self._begun: set[LaneKey] = set()  # texts whose end will be told
 
     def step(
         self,
@@ -60,7 +61,7 @@ class BlockLanes:
             told = _told(editors) if editors is not None else _plainly(chunk, came, out)
             for key, each in told.items():
                 self._lane(key).decided(number, each)
-        ended = _ended_by(chunk, self._lanes)
+        ended = self._ended_by(chunk)
         made: list[Chunk] = []
         for key in ended if came is None else [came]:
             join = self._lanes[key].join
@@ -85,6 +86,29 @@ class BlockLanes:
         if lane is None:
             lane = self._lanes[key] = _Lane([len(editors or (0,)) for editors in self._branches])
         return lane
+
+    def _ended_by(self, chunk: Chunk) -> list[LaneKey]:
+        """The lanes that end with a chunk, in the order in which they began."""
+        match chunk:
+            case TextStart(id=id_):
+                self._begun.add(("text", id_))
+                return []
+            case ReasoningStart(id=id_):
+                self._begun.add(("reasoning", id_))
+                return []
+            case TextEnd(id=id_):
+                ends = {("text", id_)}
+            case ReasoningEnd(id=id_):
+                ends = {("reasoning", id_)}
+            case ToolCall(tool_call_id=call):  # a text that has begun may go on behind the call
+                ends = {key for key in self._lanes if key[0] != "tool-arguments" and key not in self._begun}
+                ends.add(("tool-arguments", call))
+            case StepFinish():
+                return list(self._lanes)
+            case _:
+                return []
+        self._begun -= ends
+        return [key for key in self._lanes if key in ends]
 
     def _rest(
         self,
@@ -147,19 +171,3 @@ def _plainly(chunk: Chunk, came: LaneKey | None, out: tuple[Chunk, ...]) -> dict
     for key, text in texts.items():
         told[key] = [[Piece(0, 0, text, False)]]
     return told
-
-
-def _ended_by(chunk: Chunk, lanes: Mapping[LaneKey, _Lane]) -> list[LaneKey]:
-    """The lanes that end with a chunk, in the order in which they began."""
-    match chunk:
-        case TextEnd(id=id_):
-            ends = {("text", id_)}
-        case ReasoningEnd(id=id_):
-            ends = {("reasoning", id_)}
-        case ToolCall(tool_call_id=call):
-            ends = {key for key in lanes if key[0] != "tool-arguments"} | {("tool-arguments", call)}
-        case StepFinish():
-            return list(lanes)
-        case _:
-            return []
-    return [key for key in lanes if key in ends]
