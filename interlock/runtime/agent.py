@@ -174,7 +174,7 @@ class Agent(SupportsStep[Asked, str]):
         from interlock.runtime.opening import open_run
         from interlock.runtime.stream import AgentStream
 
-        return AgentStream(lambda group: open_run(self, asked, given, group))
+        return AgentStream(lambda tool_tasks: open_run(self, asked, given, tool_tasks))
 
     async def resume(
         self,
@@ -221,7 +221,7 @@ class Agent(SupportsStep[Asked, str]):
         from interlock.runtime.stream import AgentStream
 
         answer = Answer(approve, reason, tool_call_id, data)
-        return AgentStream(lambda group: reopened_run(self, run_id, answer, group))
+        return AgentStream(lambda tool_tasks: reopened_run(self, run_id, answer, tool_tasks))
 
     def generate_sync(self, asked: Conversation, /, **options: Unpack[CallOptions]) -> AgentResult:
         """:meth:`generate` for scripts, in an event loop of its own.

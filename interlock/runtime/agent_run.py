@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 from io import StringIO
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from anyio.abc import TaskGroup
-
 from interlock.ids import new_id
 from interlock.messages import (
     Chunk,
@@ -41,6 +39,7 @@ from interlock.runtime.options import Release
 from interlock.runtime.points import Points
 from interlock.runtime.result import AgentResult, RunStatus
 from interlock.runtime.shelf import Shelf
+from interlock.runtime.tool_tasks import ToolTasks
 from interlock.tools import Tool
 from interlock.verdict import AbortSignal
 
@@ -130,7 +129,7 @@ class AgentRun:
         settings: What the call is made with.
         messages: The conversation.
         points: The ten points.
-        group: Where tools run.
+        tool_tasks: Where tools run.
         message_id: Of the assistant message that the answer becomes.
         steps: The finished steps.
         status: How it ended; None while it runs.
@@ -158,7 +157,7 @@ class AgentRun:
     settings: CallSettings
     messages: MessageList
     points: Points
-    group: TaskGroup
+    tool_tasks: ToolTasks
     shelf: Shelf
     message_id: str = field(default_factory=lambda: new_id("msg"))
     steps: list[StepResult] = field(default_factory=list[StepResult])
@@ -431,13 +430,13 @@ class AgentRun:
         self.begun = True
         self.facts.attempt, self._tried = self.attempt, self.steps[-1].step_number
 
-    def go_on(self, group: TaskGroup) -> None:
+    def go_on(self, tool_tasks: ToolTasks) -> None:
         """Go on after it was suspended.
 
         Args:
-            group: Where tools run from now on.
+            tool_tasks: Where tools run from now on.
         """
-        self.group = group
+        self.tool_tasks = tool_tasks
         self.status = None
 
     def _occurred(self) -> Occurred:

@@ -7,8 +7,6 @@ from collections.abc import Mapping, Sequence
 from types import NoneType
 from typing import TYPE_CHECKING, Any, cast
 
-from anyio.abc import TaskGroup
-
 from interlock.context import RequestContext
 from interlock.errors import DefinitionError
 from interlock.messages import Message, MessageList, Source
@@ -24,6 +22,7 @@ from interlock.runtime.options import CallOptions, Conversation, PrepareStep, Pr
 from interlock.runtime.points import Points
 from interlock.runtime.processor_lists import ProcessorLists
 from interlock.runtime.shelf import Answer
+from interlock.runtime.tool_tasks import ToolTasks
 
 if TYPE_CHECKING:
     from interlock.runtime.agent import Agent
@@ -43,14 +42,14 @@ _NO_DATA = (
 )
 
 
-async def open_run(agent: Agent, asked: Conversation, options: CallOptions, group: TaskGroup) -> AgentRun:
+async def open_run(agent: Agent, asked: Conversation, options: CallOptions, tool_tasks: ToolTasks) -> AgentRun:
     """Make the run: lists composed, the model resolved, the conversation begun.
 
     Args:
         agent: The agent.
         asked: What it is asked.
         options: The call's options.
-        group: Where tools will run.
+        tool_tasks: Where tools will run.
 
     Raises:
         DefinitionError: A list, model, tool or message is none.
@@ -77,11 +76,11 @@ async def open_run(agent: Agent, asked: Conversation, options: CallOptions, grou
     )
     last = None if prepare is None else _PrepareStep(prepare)
     return AgentRun(
-        facts, settings, messages, Points(lists, facts, messages, last_in_input_step=last), group, agent.shelf
+        facts, settings, messages, Points(lists, facts, messages, last_in_input_step=last), tool_tasks, agent.shelf
     )
 
 
-async def reopened_run(agent: Agent, run_id: str, answer: Answer, group: TaskGroup) -> AgentRun:
+async def reopened_run(agent: Agent, run_id: str, answer: Answer, tool_tasks: ToolTasks) -> AgentRun:
     """A run that was suspended, with the answer that it waited for.
 
     Raises:
@@ -89,14 +88,14 @@ async def reopened_run(agent: Agent, run_id: str, answer: Answer, group: TaskGro
         RunError: It cannot be gone on with; it says why.
         StorageError: The store failed.
     """
-    run = await agent.shelf.take(run_id, answer, lambda told, rows: _restored(agent, run_id, told, rows, group))
+    run = await agent.shelf.take(run_id, answer, lambda told, rows: _restored(agent, run_id, told, rows, tool_tasks))
     assert run.waiting is not None  # only runs that wait are taken
     run.waiting.decide(answer)
-    run.go_on(group)
+    run.go_on(tool_tasks)
     return run
 
 
-async def _restored(agent: Agent, run_id: str, told: Told, rows: int, group: TaskGroup) -> AgentRun:
+async def _restored(agent: Agent, run_id: str, told: Told, rows: int, tool_tasks: ToolTasks) -> AgentRun:
     """A run as a store knows it."""
     from interlock.runtime.agent_journal import readable, restore
 
@@ -107,7 +106,7 @@ async def _restored(agent: Agent, run_id: str, told: Told, rows: int, group: Tas
     facts = RunFacts(run_id, context, agent_id=agent.id, thread=thread, resource=resource)
     lists = await _lists(agent, {}, context)
     messages = MessageList()
-    run = AgentRun(facts, settings, messages, Points(lists, facts, messages), group, agent.shelf)
+    run = AgentRun(facts, settings, messages, Points(lists, facts, messages), tool_tasks, agent.shelf)
     with readable(run_id):
         restore(run, told)
     run.journal_rows = rows

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import AsyncExitStack
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 import anyio
-from anyio.abc import TaskGroup
 
 from interlock.errors import InterlockError
 from interlock.messages import Chunk
 from interlock.runtime.result import AgentResult, RunStatus
+from interlock.runtime.tool_tasks import ToolTasks, open_tool_tasks
 from interlock.runtime.watchdog import Watchdog, watchdog
 
 if TYPE_CHECKING:
@@ -28,9 +27,9 @@ class AgentStream:
     model call and cancels the tools before it returns.
     """
 
-    def __init__(self, open_run: Callable[[TaskGroup], Awaitable[AgentRun]]) -> None:
+    def __init__(self, open_run: Callable[[ToolTasks], Awaitable[AgentRun]]) -> None:
         self._open_run = open_run
-        self._stack = AsyncExitStack()
+        self._tool_tasks: ToolTasks | None = None
         self._run: AgentRun | None = None
         self._chunks: AsyncGenerator[Chunk, None] | None = None
         self._watchdog: Watchdog | None = None
@@ -44,11 +43,11 @@ class AgentStream:
 
         if self._run is not None:
             raise InterlockError("this stream has been entered already: call agent.stream(…) again")
-        group = await self._stack.enter_async_context(anyio.create_task_group())
+        self._tool_tasks = await open_tool_tasks()
         try:
-            self._run = await self._open_run(group)
+            self._run = await self._open_run(self._tool_tasks)
         except BaseException:
-            await self._stack.aclose()
+            await self._tool_tasks.aclose()
             raise
         self._chunks = run_loop(self._run)
         return self
@@ -59,7 +58,8 @@ class AgentStream:
         try:
             await self._close()
         finally:
-            await self._stack.aclose()
+            if self._tool_tasks is not None:
+                await self._tool_tasks.aclose()
 
     def __aiter__(self) -> Self:
         return self

@@ -334,7 +334,7 @@ def _start(run: AgentRun, call: Call, step_number: int) -> None:
         call.ended.set()
         return
     call.begin()
-    run.group.start_soon(call.run, tool, _tool_context(run, call, step_number), run.facts.latch)
+    run.tool_tasks.start_soon(call.run, tool, _tool_context(run, call, step_number), run.facts.latch)
 
 
 def _tool_context(run: AgentRun, call: Call, step_number: int) -> ToolContext:

@@ -149,7 +149,7 @@ async def test_its_tools_that_need_an_approval_do_not_run_and_its_model_is_told(
     chunks = await read(Agent(id="boss", model=asking(), tools=[expert(model, tools=[pay])]))
     (result,) = [c for c in chunks if isinstance(c, ToolResult)]
     assert (result.result, ran) == ("I may not pay", [])
-    assert "nobody can approve of it here" in model.received(1)
+    assert "nobody can be asked here" in model.received(1)
 
 
 async def test_what_the_caller_hands_over_reaches_it() -> None:
