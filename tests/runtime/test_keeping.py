@@ -365,7 +365,7 @@ async def test_a_run_that_was_resumed_in_another_process_keeps_the_whole_turn() 
     waits = await agent(call("refund", {"order": "1"})).generate("money back", thread="t", resource="ann")
     assert waits.status == "suspended"
     assert await stored(memory) == []
-    await agent("Done.").resume(waits.run_id)
+    await agent("Done.").resume(waits.run_id, approve=True)
     assert await stored(memory) == [("user", "money back"), ("assistant", ["Done.", "paid for 1"])]
 
 
@@ -407,6 +407,6 @@ async def test_the_journal_of_a_run_is_told_its_end_where_the_turn_could_not_be_
     agent = Agent(model=ScriptedModel(script), tools=[refund], memory=Memory(Failing()), run_store=MemoryRunStore())
     waits = await agent.generate("money back", thread="t")
     with pytest.raises(StorageError, match="disk full"):
-        await agent.resume(waits.run_id)
+        await agent.resume(waits.run_id, approve=True)
     with pytest.raises(NothingSuspended, match="it has ended: failed"):
-        await agent.resume(waits.run_id)
+        await agent.resume(waits.run_id, approve=True)
