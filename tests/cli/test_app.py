@@ -109,7 +109,7 @@ def test_the_checks_of_a_blocked_run_say_who_blocked_and_why(interlock: Interloc
     done = interlock("run", f"{agents}:agent", "bad", "--checks")
     assert done.code == 3
     lines = done.out.splitlines()
-    at = next(n for n, line in enumerate(lines) if line.startswith("input"))
+    at = next(n for n, line in enumerate(lines) if line.split()[:2] == ["input", "watch"])
     row, reason = lines[at : at + 2]
     assert lines[-2].split() == ["user", "text", "not", "checked"]
     assert row.split()[:3] == ["input", "watch", "blocked"]
