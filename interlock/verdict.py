@@ -15,6 +15,7 @@ from typing import Final, Literal, NoReturn
 __all__ = [
     "CANCELED",
     "GRAVITY",
+    "NOTHING_TO_READ",
     "AbortSignal",
     "BailSignal",
     "CheckRecord",
@@ -230,6 +231,10 @@ class CheckRecord:
     looked_at: frozenset[tuple[str, str]] = frozenset()
     failed: bool = False
     attempt: int = 1
+
+
+NOTHING_TO_READ: Final = "there is no text here that this guard reads"
+"""The reason of a record of a guard on text to which no text came."""
 
 
 @dataclass(frozen=True, slots=True)

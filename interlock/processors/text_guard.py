@@ -25,7 +25,7 @@ from interlock.processors.lanes.bounded_pattern import BoundedPattern
 from interlock.processors.lanes.edited_lane import Edit, edits_of
 from interlock.processors.lanes.lane import LaneKind
 from interlock.processors.lanes.matcher import Found, Match, Matcher, Reading
-from interlock.verdict import Phase, Violation
+from interlock.verdict import NOTHING_TO_READ, Phase, Violation
 
 __all__ = ["GuardContext", "OnDetection", "Patterns", "TextGuard", "TextStrategy"]
 
@@ -254,7 +254,7 @@ class TextGuard(Processor, abstract=True):
 
     def _look(self, ctx: GuardContext, texts: Texts) -> ToolResultChanges | ToolCallChanges | None:
         if not texts.texts:
-            ctx.not_checked("there is no text here that this guard reads")
+            ctx.not_checked(NOTHING_TO_READ)
             return None
         for one in texts.texts:
             role = one.role if one.role is not None else "tool" if one.part == "tool-result" else "assistant"

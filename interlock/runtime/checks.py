@@ -8,7 +8,7 @@ from typing import Protocol
 
 from interlock.processors.base import Processor
 from interlock.processors.hook_context import HookContext
-from interlock.verdict import CANCELED, GRAVITY, CheckRecord, Phase, Tripwire, Verdict
+from interlock.verdict import CANCELED, GRAVITY, NOTHING_TO_READ, CheckRecord, Phase, Tripwire, Verdict
 
 __all__ = ["Asked", "PointChecks", "joined", "why_stopped"]
 
@@ -100,13 +100,16 @@ def why_stopped(tripwire: Tripwire | None, error: BaseException | None) -> str:
 
 
 def joined(earlier: Sequence[CheckRecord], later: Sequence[CheckRecord]) -> list[CheckRecord]:
-    """Records of one point over two stretches of a run, one a processor: the gravest verdict counts."""
+    """Records of one point over two stretches of a run, one a processor: the gravest verdict counts.
+
+    A stretch in which it had nothing to look at counts least.
+    """
     left = {(record.list, record.path): record for record in later}
     made: list[CheckRecord] = []
     for record in earlier:
         other = left.pop((record.list, record.path), None)
         if other is not None:
-            graver, lighter = sorted((record, other), key=lambda one: GRAVITY.index(one.verdict))
+            graver, lighter = sorted((record, other), key=_gravity)
             record = replace(
                 graver,
                 kept=graver.kept and lighter.kept,
@@ -117,3 +120,10 @@ def joined(earlier: Sequence[CheckRecord], later: Sequence[CheckRecord]) -> list
             )
         made.append(record)
     return [*made, *left.values()]
+
+
+def _gravity(record: CheckRecord) -> int:
+    idle = (
+        record.verdict == "not-checked" and not record.failed and (not record.runs or record.reason == NOTHING_TO_READ)
+    )
+    return len(GRAVITY) if idle else GRAVITY.index(record.verdict)

@@ -21,6 +21,7 @@ from interlock.runtime.execution import Execution
 from interlock.runtime.policy import detail_of
 from interlock.runtime.strand import is_awaitable
 from interlock.steps import RetryPolicy
+from interlock.verdict import NOTHING_TO_READ
 from interlock.workflows import Plan, acting_steps
 
 __all__ = ["ChunkPath"]
@@ -139,7 +140,7 @@ class ChunkPath:
             elif verdict == "passed" and runs == 0:
                 verdict, reason = "not-checked", "no chunk came to it"
             elif verdict == "passed" and hook.processor.keeps_lanes and not hook.seat.looked_at:
-                verdict, reason = "not-checked", "there is no text here that this guard reads"
+                verdict, reason = "not-checked", NOTHING_TO_READ
             if warnings and verdict in ("passed", "changed", "shadow-changed"):
                 verdict, reason = "warned", "; ".join(dict.fromkeys(warnings))
             metadata = tripwire.metadata if tripwire is not None and verdict == "blocked" else None

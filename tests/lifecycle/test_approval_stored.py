@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from interlock import Agent, Processor, tool
+from interlock import Agent, Phase, Processor, tool
 from interlock.errors import AlreadyResumed, NothingSuspended, RunError, StorageError, UnknownRun, UnrecordableValue
 from interlock.processors import (
     InputContext,
@@ -17,6 +17,7 @@ from interlock.processors import (
     OutputResultContext,
     OutputStepContext,
     OutputStreamContext,
+    PIIDetector,
     StepChanges,
 )
 from interlock.runtime import MemoryRunStore, SQLiteRunStore
@@ -300,3 +301,21 @@ async def test_a_journal_that_cannot_be_read_is_told_and_left_as_it_is(spoilt: d
         await till(store, []).resume(waits.run_id, approve=True)
     store.spoils = False
     assert (await till(store, ["Done."]).resume(waits.run_id, approve=True)).text == "I pay. Done."
+
+
+@pytest.mark.parametrize("stored", [False, True])
+async def test_a_guard_to_which_no_text_came_before_is_said_to_have_looked_after(stored: bool, store: RunStore) -> None:
+    def made(script: list[Any]) -> Agent:
+        return Agent(
+            id="till",
+            model=ScriptedModel(script),
+            tools=[pay],
+            run_store=store if stored else None,
+            output_processors=[PIIDetector()],
+        )
+
+    last = "mail ann@example.com"
+    agent = made([ScriptedModel.tool_call("pay", {"amount": 7}), last])
+    waits = await agent.generate("hello")
+    result = await (made([last]) if stored else agent).resume(waits.run_id, approve=True)
+    assert [(c.verdict, c.reason) for c in result.checks if c.phase is Phase.OUTPUT_STREAM] == [("changed", None)]

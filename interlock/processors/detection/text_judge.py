@@ -13,6 +13,7 @@ from interlock.processors.contexts import InputContext, OutputResultContext, Out
 from interlock.processors.detection.finding import Detector, Finding, join_overlapping
 from interlock.processors.detection.scope import EVERYTHING, Scope
 from interlock.processors.detection.texts import MessageTexts, ResultTexts, Texts
+from interlock.verdict import NOTHING_TO_READ
 
 __all__ = ["GuardContext", "OnDetection", "Rules", "Strategy", "TextJudge"]
 
@@ -82,7 +83,7 @@ class TextJudge:
     def judge_texts(self, ctx: GuardContext, texts: Texts, finish: Callable[[], R]) -> Awaitable[R] | R:
         """Look at some texts, act on what is found there, make the changes, and give what ``finish`` says."""
         if not texts.texts:
-            ctx.not_checked("there is no text here that this guard reads")
+            ctx.not_checked(NOTHING_TO_READ)
             return finish()
         for one in texts.texts:
             ctx.looked_at(one.role if one.role is not None else _SPEAKER[one.part], one.part)
