@@ -20,6 +20,7 @@ from interlock.messages import (
     ToolCallDelta,
     ToolError,
     ToolOutput,
+    ToolResult,
 )
 from interlock.processors.detection.scope import PartKind, Scope
 from interlock.processors.lanes.edited_lane import Edit, EditedLane, Gone, Replace
@@ -102,6 +103,10 @@ class GuardedStream:
                 ctx.looked_at("tool", "tool-result")
                 made = self._guard.whole(ctx, error, "tool-result")
                 return chunk if made is error else chunk.replace(error=made)
+            case ToolResult(result=result) if ctx.inside and self._takes("tool-result"):
+                ctx.looked_at("tool", "tool-result")  # of another agent's tool: no hook of this one was asked about it
+                made = self._guard.whole(ctx, result, "tool-result")
+                return chunk if made is result else chunk.replace(result=made)
             case ToolOutput(output=value) if self._takes("tool-result") and not isinstance(value, ChunkBase):
                 ctx.looked_at("tool", "tool-result")
                 made = self._guard.whole(ctx, value, "tool-result")
