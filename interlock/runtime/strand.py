@@ -29,6 +29,7 @@ __all__ = [
     "as_failure",
     "close",
     "drive",
+    "drop_if_blocked",
     "fail",
     "is_awaitable",
     "part_failed",
@@ -279,9 +280,8 @@ async def drive(strand: Strand, awaitable: Awaitable[object] | None = None) -> N
     count = len(ops)
     if awaitable is None:
         awaitable = advance(strand)
-    elif latch.tripwire is not None:  # a sibling was quicker: what has not begun does not begin
-        abandon(strand, awaitable)
-        raise AbortSignal(latch.tripwire)
+    else:
+        drop_if_blocked(strand, awaitable)
     while awaitable is not None:
         op = ops[strand.index]
         try:
@@ -335,6 +335,18 @@ def proceed(strand: Strand, result: object) -> Awaitable[object] | None:
         fail(strand, op, error)
     strand.index += 1
     return None if strand.index == len(strand.ops) else advance(strand)
+
+
+def drop_if_blocked(strand: Strand, awaitable: Awaitable[object]) -> None:
+    """Drop a strand that waits where the run has been blocked since it began: what has not begun does not begin.
+
+    Raises:
+        AbortSignal: It has been blocked.
+    """
+    tripwire = strand.execution.latch.tripwire
+    if tripwire is not None:
+        abandon(strand, awaitable)
+        raise AbortSignal(tripwire)
 
 
 def stop_if_cut(strand: Strand) -> None:

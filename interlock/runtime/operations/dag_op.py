@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from interlock.runtime.operations.arms import Waiting, abandon_all, halt, run_all, stop_if_stopped
 from interlock.runtime.operations.fork import BranchOutputs, fork_value
 from interlock.runtime.run_state import Site
-from interlock.runtime.strand import Operation, Strand, advance, drive, fail, proceed
+from interlock.runtime.strand import Operation, Strand, advance, drive, drop_if_blocked, fail, proceed
 from interlock.verdict import HaltSignal
 from interlock.workflows import DagNode
 
@@ -124,6 +124,8 @@ class _Walk:
     async def worker(self, number: int, one: Strand, awaitable: Awaitable[object] | None) -> None:
         """Take a node to its end, then one that this made ready; the others of those get workers of their own."""
         alone = not self._strand.execution.joins  # in the run's own task
+        if awaitable is not None:
+            drop_if_blocked(one, awaitable)
         try:
             while True:
                 if alone and awaitable is not None:

@@ -18,7 +18,7 @@ from interlock.runtime.operations.arms import (
     stop_if_stopped,
 )
 from interlock.runtime.run_state import Site
-from interlock.runtime.strand import Operation, Strand, advance, drive, fail, is_awaitable, proceed
+from interlock.runtime.strand import Operation, Strand, advance, drive, drop_if_blocked, fail, is_awaitable, proceed
 from interlock.steps import StepContext
 from interlock.verdict import HaltSignal
 from interlock.workflows import ForeachNode
@@ -164,6 +164,7 @@ class _Window:
         run, latch = self._strand.run, self._strand.execution.latch
         first = self._op.body[0]
         alone = not self._strand.execution.joins  # in the run's own task
+        drop_if_blocked(one, waits)
         while True:
             try:
                 if alone and awaitable is not None:  # pyright: ignore[reportUnnecessaryComparison]  (a later turn)
