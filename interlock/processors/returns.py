@@ -134,7 +134,7 @@ def chunks_returned(ctx: OutputStreamContext, value: object) -> tuple[Any, ...]:
         return ()
     if isinstance(value, ChunkBase):
         return (_sound(ctx, value),)
-    if _is_sequence(value):
+    if _is_sequence(value) and not isinstance(value, MessageList):  # which is a sequence too, and may be empty
         chunks = tuple(cast("Sequence[object]", value))
         if all(isinstance(chunk, ChunkBase) for chunk in chunks):
             return tuple(_sound(ctx, chunk) for chunk in chunks)

@@ -52,7 +52,8 @@ def would_have(tripwire: Tripwire) -> str:
 
 def detail_of(warnings: Sequence[Violation]) -> Mapping[str, object] | None:
     """What the first warning that has keys and values says besides its words, for its processor's record."""
-    return next((cast("Mapping[str, object]", w.detail) for w in warnings if isinstance(w.detail, Mapping)), None)
+    details = (warning.detail for warning in warnings)
+    return next((cast("Mapping[str, object]", detail) for detail in details if isinstance(detail, Mapping)), None)
 
 
 def cause_of(error: BaseException) -> BaseException:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from interlock import Agent, AgentResult, Phase, Processor, StepContext, create_step
 from interlock.errors import DefinitionError, InvalidProcessorReturn, StepFailed
-from interlock.messages import Chunk, ErrorChunk, TextDelta, TextPart, ToolCall
+from interlock.messages import Chunk, ErrorChunk, MessageList, TextDelta, TextPart, ToolCall
 from interlock.processors import InputContext, ModerationProcessor, OutputStreamContext, TextGuard, ToolCallContext
 from interlock.steps import RetryPolicy
 from interlock.testing import ScriptedModel
@@ -513,3 +513,15 @@ async def test_an_exception_that_cannot_be_shown_is_a_failure_like_any_other(pha
     else:
         assert result.tripwire is None
         assert checks_of(result, "guard", phase)[0].reason == "failed: Unprintable"
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+async def test_a_message_list_from_a_stream_hook_is_no_way_to_drop_a_chunk(policy: OnFailure) -> None:
+    def act(ctx: Any) -> object:
+        return MessageList()
+
+    guard = acting_at(Phase.OUTPUT_STREAM, texts_only(act, Phase.OUTPUT_STREAM), waits=False)
+    agent = Agent(model=ScriptedModel(["fine"]), output_processors=[create_step(guard, on_failure=policy)])
+    _, result = await chunks_and_result(agent)
+    assert result.status == {"fail": "failed", "block": "tripwire", "skip": "success"}[policy]
+    assert result.text == ("fine" if policy == "skip" else "")
