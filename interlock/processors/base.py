@@ -114,6 +114,9 @@ class Processor(SupportsStep):
             for name, value in vars(cls).items()
             if name.startswith("process_") and callable(value) and name not in HOOKS.values()
         ]
+        if "phases" in vars(cls):
+            faults.append("phases follows from its hooks; a guard on text is made with phases=…")
+        faults += _options_of_the_constructor(cls)
         cls.phases = frozenset(
             phase for phase, hook in HOOKS.items() if getattr(cls, hook) is not getattr(Processor, hook)
         )
@@ -241,6 +244,28 @@ class ProcessorStep(Step[PhaseContext, PhaseContext]):
     def acts_in(self, phase: Phase) -> bool:
         """Whether the processor has that phase's hook."""
         return phase in self.processor.phases
+
+
+def _options_of_the_constructor(cls: type[Processor]) -> list[str]:
+    """Attributes of a class that its constructor does not read: it has an option of that name."""
+    if "__init__" in vars(cls):
+        return []
+    declared = {name for base in cls.__mro__[1:] for name in vars(base).get("__annotations__", ())}
+    unread = [
+        name
+        for name, value in vars(cls).items()
+        if not name.startswith("_")
+        and name not in declared
+        and not (callable(value) or isinstance(value, property | classmethod | staticmethod))
+        and (not hasattr(super(cls, cls), name) or isinstance(getattr(super(cls, cls), name), property))
+    ]
+    options = set(inspect.signature(cls.__init__).parameters) if unread else set[str]()
+    return [
+        f"{name} is an option of its constructor, not of the class: {cls.__name__}({name}={vars(cls)[name]!r}), or "
+        "write __init__ and pass it on"
+        for name in unread
+        if name in options
+    ]
 
 
 def _nearest(name: str) -> str:

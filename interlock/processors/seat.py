@@ -32,7 +32,17 @@ class RunFacts:
         attempt: Which attempt at a step is being made, from 1.
     """
 
-    __slots__ = ("agent_id", "attempt", "latch", "outbox", "request_context", "resource", "retry_count", "run_id", "thread")
+    __slots__ = (
+        "agent_id",
+        "attempt",
+        "latch",
+        "outbox",
+        "request_context",
+        "resource",
+        "retry_count",
+        "run_id",
+        "thread",
+    )
 
     def __init__(
         self,

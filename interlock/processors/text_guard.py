@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Any, ClassVar, Final, Literal, TypeAlias, get_args
+from types import NoneType
+from typing import Any, ClassVar, Final, Literal, TypeAlias, cast, get_args
 
 from interlock.errors import DefinitionError
 from interlock.messages import Chunk, TextEdit
@@ -25,6 +26,7 @@ from interlock.processors.lanes.bounded_pattern import BoundedPattern
 from interlock.processors.lanes.edited_lane import Edit, edits_of
 from interlock.processors.lanes.lane import LaneKind
 from interlock.processors.lanes.matcher import Found, Match, Matcher, Reading
+from interlock.shown import shown
 from interlock.verdict import NOTHING_TO_READ, Phase, Violation
 
 __all__ = ["GuardContext", "OnDetection", "Patterns", "TextGuard", "TextStrategy"]
@@ -125,6 +127,10 @@ class TextGuard(Processor, abstract=True):
                 f"strategy is one of {', '.join(get_args(TextStrategy))}, not {strategy!r}", subject=subject
             )
         self._strategy: TextStrategy = strategy
+        if not isinstance(cast("object", replacement), str):
+            raise DefinitionError(f"replacement is a text, not {replacement!r}", subject=subject)
+        if not isinstance(cast("object", scope), Scope | NoneType):
+            raise DefinitionError(f"scope is a Scope(roles=…, parts=…), not {shown(scope)}", subject=subject)
         self._replacement = replacement
         self._scope = scope if scope is not None else EVERYTHING
         self._on_detection = on_detection
@@ -160,10 +166,14 @@ class TextGuard(Processor, abstract=True):
             DefinitionError: Nothing is, or a pattern has no bound.
         """
         made: list[Matcher] = []
+        if getattr(self, "id", None) is None and not isinstance(patterns, Mapping):
+            raise DefinitionError("it has no id; set id on the class or pass id=…", subject=type(self).__name__)
         if isinstance(patterns, Mapping):
             made += [BoundedPattern(p, kind=kind, reading=self.reading) for kind, p in patterns.items()]
         elif isinstance(patterns, str):
-            raise DefinitionError("patterns is a list: [pattern, …]", subject=type(self).__name__)
+            raise DefinitionError(
+                "patterns is a list, [pattern, …], or a mapping, {kind: pattern, …}", subject=type(self).__name__
+            )
         else:
             made += [
                 one if isinstance(one, Matcher) else BoundedPattern(one, kind=self.id, reading=self.reading)

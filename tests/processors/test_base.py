@@ -8,7 +8,7 @@ import pytest
 
 from interlock import Agent, Phase, Processor, create_step
 from interlock.errors import DefinitionError
-from interlock.processors import HOOKS, InputContext, ProcessorStep
+from interlock.processors import HOOKS, InputContext, PIIDetector, ProcessorStep
 from interlock.verdict import Violation
 from tests.lifecycle.acting import Everywhere
 
@@ -183,3 +183,22 @@ def test_an_async_on_violation_is_refused() -> None:
 
     with pytest.raises(DefinitionError, match="cannot be awaited"):
         Shout(on_violation=told)
+
+
+def test_an_option_of_the_constructor_is_none_of_the_class() -> None:
+    with pytest.raises(
+        DefinitionError, match=r"strategy is an option of its constructor, .*Strict\(strategy='block'\)"
+    ):
+        type("Strict", (PIIDetector,), {"strategy": "block"})
+    with pytest.raises(DefinitionError, match="phases follows from its hooks"):
+        type("Narrow", (PIIDetector,), {"phases": ["input"]})
+
+    class Own(PIIDetector):
+        kinds: tuple[Any, ...] = ("email",)
+
+        def __init__(self) -> None:
+            super().__init__(kinds=self.kinds)
+
+    ctx = InputContext("I am ann@example.com, card 4111 1111 1111 1111")
+    Own().process_input(ctx)
+    assert ctx.messages[0].text == "I am a*n@*******.com, card 4111 1111 1111 1111"

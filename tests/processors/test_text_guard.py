@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any, cast, get_args
 
@@ -327,3 +328,67 @@ async def test_a_guard_that_breaks_its_own_word_fails_the_run_and_nothing_leaks(
     assert isinstance(result.error, StepFailed)
     assert "longest_match is 2" in str(result.error)
     assert "secret" not in text_of(chunks)
+
+
+@pytest.mark.parametrize(
+    ("said", "options"),
+    [
+        ("a pattern is a text, .* not a Pattern", {"patterns": {"x": re.compile("a")}}),
+        ("it uses look-around; .*write find", {"patterns": ["(?=a)b"]}),
+        ("it uses a back-reference", {"patterns": [r"(a)\1"]}),
+        (r"patterns is a list, \[pattern, …\], or a mapping", {"patterns": "a"}),
+        ("replacement is a text, not 3", {"patterns": ["a"], "replacement": 3}),
+        (r"scope is a Scope\(roles=…, parts=…\), not 'all'", {"patterns": ["a"], "scope": "all"}),
+    ],
+)
+def test_what_is_no_option_is_refused_in_words(said: str, options: dict[str, Any]) -> None:
+    class Told(TextGuard):
+        """Whatever it is told."""
+
+    with pytest.raises(DefinitionError, match=said):
+        Told(id="any", **options)
+
+
+def test_a_guard_on_text_has_an_id() -> None:
+    class Nameless(TextGuard):
+        patterns = ("a",)
+
+    with pytest.raises(DefinitionError, match="it has no id"):
+        Nameless()
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("found", "said"),
+    [
+        ("aa", r"gave 'aa', where find\(\) gives"),
+        (None, "gave None"),
+        ([("a", "b")], r"gave \('a', 'b'\), where a match is \(start, end\)"),
+        ([{"a": 1}], "gave {'a': 1}"),
+    ],
+)
+async def test_what_a_find_gives_that_is_no_match_is_told(found: Any, said: str) -> None:
+    class Odd(TextGuard):
+        id = "odd"
+        longest_match = 3
+
+        def find(self, text: str, start: int, /) -> Any:
+            return found
+
+    agent = Agent(model=ScriptedModel(["aaaa"]), output_processors=[Odd()])
+    with pytest.raises(StepFailed, match=said):
+        await agent.generate("hello")
+
+
+@pytest.mark.anyio
+async def test_a_find_that_waits_is_refused() -> None:
+    class Waiting(TextGuard):
+        id = "waiting"
+        longest_match = 3
+
+        async def find(self, text: str, start: int, /) -> Any:  # type: ignore[override]  # pyright: ignore[reportIncompatibleMethodOverride]
+            return []
+
+    agent = Agent(model=ScriptedModel(["aaaa"]), output_processors=[Waiting()])
+    with pytest.raises(StepFailed, match=r"an async find\(\): it must be plain"):
+        await agent.generate("hello")

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from types import NoneType
 from typing import Final, TypeVar, cast
 
 from interlock.errors import DefinitionError
+from interlock.processors.detection.scope import Scope
+from interlock.shown import shown
 
 __all__ = ["OFFLINE", "WITH_A_MODEL", "checked"]
 
@@ -28,6 +31,7 @@ def checked(
     known: Sequence[K],
     named: str = "kind",
     any_name: bool = False,
+    scope: Scope | None = None,
 ) -> tuple[K, ...]:
     """The kinds that were asked for, in the order of ``known``.
 
@@ -39,6 +43,7 @@ def checked(
         known: What can be asked for.
         named: What a kind is called in errors.
         any_name: Whether kinds that are not known will do.
+        scope: What is read; None: the guard's own.
 
     Raises:
         DefinitionError: All that is wrong.
@@ -46,8 +51,11 @@ def checked(
     faults: list[str] = []
     if strategy not in strategies:
         faults.append(f"strategy is one of {', '.join(strategies)}, not {strategy!r}")
-    if not 0.0 <= threshold <= 1.0:
-        faults.append(f"threshold lies between 0 and 1; got {threshold!r}")
+    number = cast("object", threshold)
+    if isinstance(number, bool) or not isinstance(number, int | float) or not 0.0 <= threshold <= 1.0:
+        faults.append(f"threshold is a number between 0 and 1; got {threshold!r}")
+    if not isinstance(cast("object", scope), Scope | NoneType):
+        faults.append(f"scope is a Scope(roles=…, parts=…), not {shown(scope)}")
     chosen: tuple[K, ...] = tuple(known)
     if kinds is not None:
         asked = cast("Collection[K]", (kinds,)) if isinstance(kinds, str) else kinds

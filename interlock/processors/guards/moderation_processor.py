@@ -81,6 +81,7 @@ class ModerationProcessor(Processor):
             strategy=strategy,
             strategies=("block", "warn", "filter"),
             threshold=threshold,
+            scope=scope,
             kinds=categories,
             known=cast("tuple[str, ...]", CATEGORIES),
             named="category",

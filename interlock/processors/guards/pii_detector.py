@@ -80,6 +80,7 @@ class PIIDetector(TextGuard):
             strategy=strategy,
             strategies=("redact", "block", "warn", "filter"),
             threshold=threshold,
+            scope=scope,
             kinds=kinds,
             known=KINDS,
         )

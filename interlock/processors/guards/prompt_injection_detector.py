@@ -69,6 +69,7 @@ class PromptInjectionDetector(Processor):
             strategy=strategy,
             strategies=("block", "warn", "filter"),
             threshold=threshold,
+            scope=scope,
             kinds=kinds,
             known=INJECTION_KINDS,
         )

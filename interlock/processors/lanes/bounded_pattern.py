@@ -53,6 +53,11 @@ class BoundedPattern(Matcher):
         reading: Reading = "raw",
         replacement: str | None = None,
     ) -> None:
+        if not isinstance(cast("object", pattern), str):
+            raise DefinitionError(
+                f"a pattern is a text, '[0-9]{{1,8}}', not a {type(pattern).__name__}; flags stand in it: '(?i)'",
+                subject="pattern",
+            )
         self.closure = closure_of(pattern, flags=flags)
         if self.closure.longest is None:
             raise DefinitionError(

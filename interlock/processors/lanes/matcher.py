@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
-from typing import Literal, NamedTuple, Self
+from typing import Literal, NamedTuple, Self, cast
 
 from interlock.errors import InterlockError
+from interlock.shown import shown
 
 __all__ = ["Found", "Match", "Matcher", "MatcherError", "Reading", "checked"]
 
@@ -105,8 +107,8 @@ def checked(matcher: Matcher, text: str, start: int) -> Iterator[Match]:
         MatcherError: It does not.
     """
     at = start
-    for found in matcher.find(text, start):
-        match = found if isinstance(found, Match) else Match(found[0], found[1], matcher.kind)
+    for found in _given(matcher, text, start):
+        match = found if isinstance(found, Match) else _pair(matcher, found)
         if match.end - match.start > matcher.longest_match:
             what = f"gave a match of {match.end - match.start} characters, where longest_match is"
             raise MatcherError(matcher.kind, f"{what} {matcher.longest_match}")
@@ -118,3 +120,21 @@ def checked(matcher: Matcher, text: str, start: int) -> Iterator[Match]:
             )
         at = match.end
         yield match
+
+
+def _given(matcher: Matcher, text: str, start: int) -> Iterable[Found]:
+    given = cast("object", matcher.find(text, start))
+    if isinstance(given, str | bytes) or not isinstance(given, Iterable):
+        if inspect.iscoroutine(given):
+            given.close()
+            raise MatcherError(matcher.kind, "has an async find(): it must be plain, since it is asked at every chunk")
+        raise MatcherError(matcher.kind, f"gave {shown(given)}, where find() gives (start, end) or matches, one by one")
+    return cast("Iterable[Found]", given)
+
+
+def _pair(matcher: Matcher, found: object) -> Match:
+    match found:
+        case (int(start), int(end)):
+            return Match(start, end, matcher.kind)
+        case _:
+            raise MatcherError(matcher.kind, f"gave {shown(found)}, where a match is (start, end) or a Match")

@@ -22,6 +22,14 @@ _parser = cast("Any", import_module("re._parser"))  # Python's own; it has no ty
 _UNBOUNDED: Final = cast("Any", import_module("re._constants")).MAXREPEAT
 _MOST_REPEATS: Final = 1000
 """RE2 takes no more."""
+_REFUSED: Final = {
+    "assert": "look-around",
+    "assert_not": "look-around",
+    "groupref": "a back-reference",
+    "groupref_exists": "a back-reference",
+    "atomic_group": "an atomic group",
+    "possessive_repeat": "a possessive repetition",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +98,11 @@ class _Writer:
     def _item(self, op: Any, argument: Any) -> _Pair:
         method: Callable[[Any], _Pair] | None = getattr(self, f"_{str(op).lower()}", None)
         if method is None:
-            raise self._refusal(f"it uses {str(op).lower().replace('_', ' ')}")
+            name = str(op).lower()
+            uses = _REFUSED.get(name, name.replace("_", " "))
+            raise self._refusal(
+                f"it uses {uses}; write find(), and say look_behind and look_ahead, for what it cannot say"
+            )
         return method(argument)
 
     def _refusal(self, why: str) -> DefinitionError:
