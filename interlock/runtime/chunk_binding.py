@@ -235,12 +235,14 @@ class Binding:
         policy = stage.policy
         if policy.blocking:
             stage.call = threaded(stage.call)
-        if policy.shadow or policy.on_failure == "skip" or _policy(step.retry or place.retry) is not None:
+        retry = _policy(step.retry or place.retry)
+        if policy.shadow or policy.on_failure == "skip" or retry is not None:
             stage.call = forked(stage.call)
-        if policy.timeout is not None and _policy(step.retry or place.retry) is None:
+        if policy.timeout is not None:
             stage.call = timed(stage.call, policy.timeout, self._execution)
-        else:
-            stage.call = self._tried(stage.call, path, step, place.retry)
+        if retry is not None:
+            own = stage.seat.own_latch
+            stage.call = Tried(stage.call, path, self._execution, retry=retry, timeout=None, own_latch=own)
         if not policy.plain:
             stage.call = PolicyCall(stage.call, stage, policy, self._execution)
         if self._path.looks_at_data and not step.processor.process_data_parts:

@@ -11,8 +11,10 @@ import anyio
 from interlock.runtime.policy import late
 from interlock.runtime.primed import Primed
 from interlock.runtime.strand import close
+from interlock.runtime.watchdog import watchdog
+from interlock.verdict import Latch
 
-__all__ = ["Limited", "limited"]
+__all__ = ["Limited", "UntilDecided", "limited"]
 
 
 def limited(awaitable: Awaitable[object], seconds: float) -> Generator[Any, Any, object]:
@@ -54,6 +56,31 @@ class Limited:
 
     def __await__(self) -> Generator[Any, Any, object]:
         return limited(self._awaitable, self._seconds)
+
+    def close(self) -> None:
+        """Drop it."""
+        close(self._awaitable)
+
+
+class UntilDecided:
+    """A hook that only shadows and waits: no longer than until it has recorded a verdict.
+
+    The run's own watchdog does that for all others.
+    """
+
+    __slots__ = ("_awaitable", "_latch")
+
+    def __init__(self, awaitable: Awaitable[object], latch: Latch) -> None:
+        self._awaitable = awaitable
+        self._latch = latch
+
+    def __await__(self) -> Generator[Any, Any, object]:
+        return self._waited().__await__()
+
+    async def _waited(self) -> object:
+        with watchdog(self._latch, lambda: True):
+            return await self._awaitable
+        return None  # it was stopped: its verdict counts
 
     def close(self) -> None:
         """Drop it."""

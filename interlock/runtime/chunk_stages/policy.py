@@ -15,7 +15,7 @@ from interlock.processors.stream_context import OutputStreamContext
 from interlock.runtime.chunk_stages.failures import failure_of
 from interlock.runtime.execution import Execution
 from interlock.runtime.join import on_asyncio
-from interlock.runtime.limited import Limited, limited
+from interlock.runtime.limited import Limited, UntilDecided, limited
 from interlock.runtime.policy import Policy, could_not_decide, late
 from interlock.runtime.primed import Primed
 from interlock.runtime.strand import close, is_awaitable
@@ -158,7 +158,9 @@ class PolicyCall:
         except BaseException as error:
             return self._decided(target, error, told)
         if is_awaitable(out):
-            return _Watched(self, target, cast("Awaitable[object]", out), told)
+            waits = cast("Awaitable[object]", out)
+            own = self._stage.seat.own_latch
+            return _Watched(self, target, waits if own is None else UntilDecided(waits, own), told)
         return self._looked(target, out, told)
 
     async def waited(self, target: OutputStreamContext, awaitable: Awaitable[object], told: int) -> object:

@@ -17,7 +17,7 @@ from interlock.runtime.chunk_stages.values import Value, Values
 from interlock.runtime.execution import Execution
 from interlock.runtime.strand import close, is_awaitable
 from interlock.steps import RetryPolicy
-from interlock.verdict import AbortSignal, Phase
+from interlock.verdict import AbortSignal, Latch, Phase
 
 __all__ = ["NestedStage", "Tried"]
 
@@ -33,6 +33,7 @@ class Tried:
         timeout: Seconds that one attempt may take; None: any number.
         subject: The function that is told which attempt it is, and whose signals count; None: there is none.
         again: Called before each attempt but the first.
+        own_latch: Where the verdicts of a hook that only shadows are written; one that has decided is not tried again.
     """
 
     def __init__(
@@ -45,6 +46,7 @@ class Tried:
         timeout: float | None,
         subject: Call | None = None,
         again: Callable[[], object] | None = None,
+        own_latch: Latch | None = None,
     ) -> None:
         self._call = call
         self._path = path
@@ -53,6 +55,7 @@ class Tried:
         self._timeout = timeout
         self._subject = subject
         self._again = again
+        self._own_latch = own_latch
 
     def __call__(self, target: object) -> object:
         """The first attempt; gives what it gave, or something to await that gives what this or a later one did."""
@@ -116,8 +119,9 @@ class Tried:
         Raises:
             BaseException: There is none: what the failure is.
         """
-        if self._latch.tripwire is not None:
-            raise AbortSignal(self._latch.tripwire)
+        for latch in (self._latch, self._own_latch):
+            if latch is not None and latch.tripwire is not None:
+                raise AbortSignal(latch.tripwire)
         if self._subject is not None and self._subject.signal is not None:
             raise self._subject.signal
         cause = error.__cause__ if isinstance(error, StepFailed) and isinstance(error.__cause__, Exception) else error

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Generator
+from collections.abc import Awaitable, Callable
 from typing import Any, ClassVar, cast
 
 from interlock.errors import RunError
 from interlock.processors.base import HOOKS, ProcessorStep
 from interlock.processors.hook_context import HookContext
 from interlock.processors.returns import apply_return
+from interlock.runtime.limited import UntilDecided
 from interlock.runtime.policy import Policy, detail_of, shadow_seat, why_failed, would_have
-from interlock.runtime.strand import Operation, Strand, close, is_awaitable
-from interlock.runtime.watchdog import watchdog
+from interlock.runtime.strand import Operation, Strand, is_awaitable
 from interlock.steps import Step
-from interlock.verdict import AbortSignal, Latch, Phase, Verdict
+from interlock.verdict import AbortSignal, Phase, Verdict
 
 __all__ = ["HookOp"]
 
@@ -75,7 +75,7 @@ class HookOp(Operation):
         else:
             given = self.hook(seated)
         if seat.own_latch is not None and is_awaitable(given):
-            return _UntilDecided(cast("Awaitable[object]", given), seat.own_latch)
+            return UntilDecided(cast("Awaitable[object]", given), seat.own_latch)
         return given
 
     def end(self, strand: Strand, result: Any) -> None:
@@ -179,28 +179,3 @@ class HookOp(Operation):
                 self, "not-checked", duration=entry.duration, reason=f"failed: {type(cause).__name__}", failed=True
             )
         return told
-
-
-class _UntilDecided:
-    """A hook that only shadows and waits: not for longer than until it has recorded a verdict.
-
-    The run's own watchdog does that for all others.
-    """
-
-    __slots__ = ("_awaitable", "_latch")
-
-    def __init__(self, awaitable: Awaitable[object], latch: Latch) -> None:
-        self._awaitable = awaitable
-        self._latch = latch
-
-    def __await__(self) -> Generator[Any, Any, object]:
-        return self._waited().__await__()
-
-    async def _waited(self) -> object:
-        with watchdog(self._latch, lambda: True):
-            return await self._awaitable
-        return None  # it was stopped: its verdict counts
-
-    def close(self) -> None:
-        """Drop it."""
-        close(self._awaitable)
