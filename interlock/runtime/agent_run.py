@@ -463,5 +463,6 @@ class AgentRun:
             output=self.output if status == "success" else None,
             lists=self.points.lists,
             occurred=self._occurred(),
+            agent_id=self.facts.agent_id,
             suspended=() if waiting is None else tuple(call.asked() for call in waiting.pending()),
         )

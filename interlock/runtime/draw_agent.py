@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
+from interlock.errors import DefinitionError
 from interlock.runtime.laid_over import ending, point_overlay, stopped_at
 from interlock.runtime.processor_lists import LISTS, ProcessorLists
+from interlock.runtime.result import AgentResult
+from interlock.shown import shown
 from interlock.verdict import Phase
 from interlock.workflows.sections import Edge, Section, sections_json, sections_mermaid, sections_svg, sections_text
 
 if TYPE_CHECKING:
     from interlock.runtime.agent import Agent
-    from interlock.runtime.result import AgentResult
 
 __all__ = ["agent_json", "agent_mermaid", "agent_svg", "agent_text"]
 
@@ -69,7 +71,13 @@ def agent_json(agent: Agent, run: AgentResult | None = None) -> dict[str, Any]:
 
 
 def _title(agent: Agent, run: AgentResult | None) -> str:
-    return f"agent {agent.id}" if run is None else f"agent {agent.id}: {ending(run)}"
+    if run is None:
+        return f"agent {agent.id}"
+    if not isinstance(cast("object", run), AgentResult):
+        raise DefinitionError(f"run is what generate or a stream gave, not {shown(run)}", subject=f"agent {agent.id!r}")
+    if run.agent_id not in (None, agent.id):
+        raise DefinitionError(f"run {run.run_id!r} is one of agent {run.agent_id!r}", subject=f"agent {agent.id!r}")
+    return f"agent {agent.id}: {ending(run)}"
 
 
 def _sections(agent: Agent, run: AgentResult | None) -> Sequence[Section]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from interlock.messages import ToolError
+from interlock.messages import ToolCallSuspended, ToolError
 from interlock.runtime.coverage import has_read
 from interlock.runtime.laid_over import ending
 from interlock.runtime.occurred import Spot
@@ -60,7 +61,8 @@ def _lines(result: AgentResult) -> Iterator[str]:
     yield from _steps(result)
     yield from _told(result, [check for check in result.checks if check.phase is Phase.OUTPUT_RESULT], 0)
     for call in result.suspended:
-        yield f"waits for an approval of {call.tool_name} ({call.tool_call_id})"
+        what = "an answer to" if isinstance(call, ToolCallSuspended) else "an approval of"
+        yield f"waits for {what} {call.tool_name} ({call.tool_call_id})"
     unchecked = result.coverage().unchecked
     if unchecked:
         yield f"looked at by no guard: {', '.join(f'{part} of {role}' for role, part in unchecked)}"
@@ -96,8 +98,11 @@ def _stands(check: CheckRecord) -> int:
 def _told(
     result: AgentResult, checks: Sequence[CheckRecord], attempts: int, *, several: bool = False, over: bool = False
 ) -> Iterator[str]:
+    places = {(check.phase, check.processor_id, check.list) for check in checks}
+    seen = Counter((phase, processor_id) for phase, processor_id, _ in places)
     for check in checks:
         streamed = check.phase is Phase.OUTPUT_STREAM
+        who = check.processor_id + (f" of the {check.list} list" if seen[check.phase, check.processor_id] > 1 else "")
         where = (
             f" (attempt {check.attempt})" if several and not streamed else " (all steps)" if streamed and over else ""
         )
@@ -105,7 +110,7 @@ def _told(
         kept = "" if check.kept else ", and it was left behind"
         read = [f"{part} of {role}" for role, part in sorted(check.looked_at)] if has_read(check) else []
         looked = f" [read {', '.join(read)}]" if read else ""
-        yield f"  {check.phase}{where}: {check.processor_id} {_did(result, check, attempts)}{reason}{kept}{looked}"
+        yield f"  {check.phase}{where}: {who} {_did(result, check, attempts)}{reason}{kept}{looked}"
 
 
 def _did(result: AgentResult, check: CheckRecord, attempts: int) -> str:

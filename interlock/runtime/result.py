@@ -41,6 +41,7 @@ class AgentResult:
             ``agent.resume(result.run_id, …)`` goes on.
         lists: The processors as they ran, for drawings.
         occurred: What there was to look at, for the coverage.
+        agent_id: The agent.
     """
 
     run_id: str
@@ -48,8 +49,8 @@ class AgentResult:
     text: str
     finish_reason: FinishReason
     usage: Usage
-    steps: Sequence[StepResult]
-    messages: MessageList
+    steps: Sequence[StepResult] = field(repr=False)
+    messages: MessageList = field(repr=False)
     checks: Sequence[CheckRecord]
     tripwire: Tripwire | None = None
     error: Exception | None = field(default=None)
@@ -57,6 +58,7 @@ class AgentResult:
     suspended: Sequence[ToolCall | ToolCallSuspended] = ()
     lists: ProcessorLists | None = field(default=None, repr=False, compare=False)
     occurred: Occurred | None = field(default=None, repr=False, compare=False)
+    agent_id: str | None = None
 
     def coverage(self) -> Coverage:
         """Which roles and kinds of parts of this run which guard has read; what none has is *not checked*."""

@@ -304,7 +304,8 @@ def _words(member: Member, tally: _Tally, body: _Tally | None) -> Iterator[str]:
     if failed and times > 1:
         yield f"✗ {failed} of {times} failed"
     else:
-        yield _WORDS[status]
+        if not (status == "success" and tally.verdict == "not-checked"):  # it ended, and has looked at nothing
+            yield _WORDS[status]
         if times > 1:
             yield f"{times} times"
     if body is not None and times:

@@ -7,6 +7,7 @@ from typing import Any, Literal
 import pytest
 
 from interlock import Agent, AgentResult, Phase, Processor, create_step, tool
+from interlock.errors import DefinitionError
 from interlock.messages import Message, MessageList
 from interlock.processors import (
     InputContext,
@@ -302,3 +303,31 @@ async def test_a_long_list_stands_in_the_middle_and_so_do_the_other_points() -> 
     words = [line for line in svg.splitlines() if line.endswith(">nothing acts here</text>")]
     [middle] = {line.split(' x="')[1].split('"')[0] for line in words}
     assert abs(float(middle) - 20 - float(width) / 2) < 1
+
+
+async def test_guards_of_one_id_in_two_lists_are_told_apart() -> None:
+    model = ScriptedModel([ScriptedModel.tool_call("look", {}), "Done."])
+
+    @tool
+    def look() -> str:
+        return "nice"
+
+    agent = Agent(model=model, tools=[look], input_processors=[PIIDetector()], output_processors=[PIIDetector()])
+    told = (await agent.generate("hello")).explain()
+    assert "tool_result: pii-detector of the input list let it pass" in told
+    assert "tool_result: pii-detector of the output list let it pass" in told
+    assert "input: pii-detector let it pass" in told
+
+
+async def test_an_agent_draws_runs_of_its_own_only() -> None:
+    one, other = Agent(id="one", model="embedded/echo"), Agent(id="other", model="embedded/echo")
+    result = await other.generate("hello")
+    with pytest.raises(DefinitionError, match=f"run {result.run_id!r} is one of agent 'other'"):
+        one.to_text(run=result)
+    with pytest.raises(DefinitionError, match="run is what generate or a stream gave, not 'x'"):
+        one.to_svg(run="x")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+    assert "completed" in other.to_text(run=result)
+
+
+async def test_a_result_is_shown_without_its_conversation() -> None:
+    assert "hello there" not in repr(await Agent(model=ScriptedModel(["Hi."])).generate("hello there"))
