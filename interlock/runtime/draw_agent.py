@@ -86,7 +86,7 @@ def _sections(agent: Agent, run: AgentResult | None) -> Sequence[Section]:
     if run is None:
         points = {phase: _point(phase, agent.composed, agent.per_run) for phase in Phase}
     else:
-        tools += _counted("call", sum(len(step.tool_results) for step in run.steps))
+        tools += _counted("call", sum(len(step.tool_calls) for step in run.steps if step.finish_reason != "retry"))
         model = replace(model, text=agent.model.id + _counted("answer", len(run.steps)))
         lists = run.lists if run.lists is not None else agent.composed
         points = {phase: _laid_over(_point(phase, lists, ()), phase, lists, run) for phase in Phase}

@@ -77,8 +77,10 @@ def _steps(result: AgentResult) -> Iterator[str]:
         numbers = {0}
     for number in sorted(numbers):
         tries = [step for step in result.steps if step.step_number == number]
-        yield f"step {number}: {'; then again: '.join(map(_step, tries)) or 'the model has not answered'}"
         own = [check for check in checks if check.step_number == number]
+        looked = any(check.phase is Phase.TOOL_RESULT for check in own)
+        told_steps = "; then again: ".join(_step(step, looked=looked) for step in tries)
+        yield f"step {number}: {told_steps or 'the model has not answered'}"
         attempts = max((check.attempt for check in own), default=1)
         several = max(attempts, len(tries)) > 1
         last = number == max(numbers)
@@ -141,19 +143,13 @@ def _counted(spots: Mapping[Spot, int]) -> str:
     return ", ".join(f"{part} of {role}" + (f" ×{count}" if count > 1 else "") for (role, part), count in spots.items())
 
 
-def _step(step: StepResult) -> str:
+def _step(step: StepResult, *, looked: bool) -> str:
     if step.finish_reason == "retry":
         return f"the answer was not accepted ({step.reason})"
     said = f"the model ended with {step.finish_reason}"
     if not step.tool_calls:
         return said
-    failed = {one.tool_call_id for one in step.tool_results if isinstance(one, ToolError)}
-    ran = {one.tool_call_id for one in step.tool_results}
-    calls = [
-        f"{call.tool_name} {_came(call.tool_call_id in ran, call.tool_call_id in failed)}" for call in step.tool_calls
-    ]
+    other = "nothing of it went on" if looked else "did not run"
+    came = {one.tool_call_id: "failed" if isinstance(one, ToolError) else "ran" for one in step.tool_results}
+    calls = [f"{call.tool_name} ({came.get(call.tool_call_id, other)})" for call in step.tool_calls]
     return f"{said} and called {', '.join(calls)}"
-
-
-def _came(ran: bool, failed: bool) -> str:
-    return "(failed)" if failed else "(ran)" if ran else "(did not run)"

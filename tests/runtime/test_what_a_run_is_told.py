@@ -331,3 +331,20 @@ async def test_an_agent_draws_runs_of_its_own_only() -> None:
 
 async def test_a_result_is_shown_without_its_conversation() -> None:
     assert "hello there" not in repr(await Agent(model=ScriptedModel(["Hi."])).generate("hello there"))
+
+
+async def test_a_tool_whose_result_was_blocked_is_not_said_not_to_have_run() -> None:
+    class No(Processor):
+        id = "no"
+
+        def process_tool_result(self, ctx: ToolResultContext) -> None:
+            ctx.abort("no")
+
+    @tool
+    def look() -> str:
+        return "nice"
+
+    agent = Agent(model=ScriptedModel([ScriptedModel.tool_call("look", {})]), tools=[look], output_processors=[No()])
+    result = await agent.generate("hello")
+    assert "called look (nothing of it went on)" in result.explain()
+    assert "look (1 call in this run)" in agent.to_text(run=result)
