@@ -9,6 +9,7 @@ from typing import Final, Protocol
 from interlock.messages import (
     Chunk,
     ChunkBase,
+    ObjectChunk,
     ReasoningDelta,
     ReasoningEnd,
     ReasoningStart,
@@ -23,6 +24,8 @@ from interlock.messages import (
     ToolResult,
 )
 from interlock.processors.detection.scope import PartKind, Scope
+from interlock.processors.lanes.answer_lane import AnswerLane
+from interlock.processors.lanes.answer_scan import AnswerScan
 from interlock.processors.lanes.edited_lane import Edit, EditedLane, Gone, Replace
 from interlock.processors.lanes.json_lane import JSONLane
 from interlock.processors.lanes.lane import LaneKind
@@ -57,7 +60,7 @@ class GuardedStream:
         holds: Whether text is held back until it is decided.
     """
 
-    __slots__ = ("_bases", "_begun", "_guard", "_holds", "_kind", "_lanes", "_replace", "_scope", "_written")
+    __slots__ = ("_answer", "_bases", "_begun", "_guard", "_holds", "_kind", "_lanes", "_replace", "_scope", "_written")
 
     def __init__(self, kind: LaneKind, replace: Replace, scope: Scope, guard: Acts, *, holds: bool) -> None:
         self._kind = kind
@@ -65,7 +68,8 @@ class GuardedStream:
         self._scope = scope
         self._guard = guard
         self._holds = holds
-        self._lanes: dict[LaneKey, EditedLane] = {}
+        self._lanes: dict[LaneKey, EditedLane | AnswerLane] = {}
+        self._answer: AnswerScan | None = None  # reads the newest part of an answer that is to be an object
         self._bases: dict[LaneKey, int] = {}  # where a lane has begun anew
         self._written: dict[str, JSONLane] = {}
         self._begun: set[LaneKey] = set()  # texts whose end will be told
@@ -111,6 +115,9 @@ class GuardedStream:
                 ctx.looked_at("tool", "tool-result")
                 made = self._guard.whole(ctx, value, "tool-result")
                 return chunk if made is value else chunk.replace(output=made)
+            case ObjectChunk(object=value) if ctx.inside and self._takes("text"):
+                made = self._guard.whole(ctx, value, "text")  # of another agent's answer, which was read as text
+                return chunk if made is value else chunk.replace(object=made)
             case StepFinish():
                 calls = [rest for call in list(self._written) for rest in self._rest_written(ctx, call)]
                 return [*self._rest(ctx, list(self._lanes)), *calls, chunk]
@@ -137,6 +144,8 @@ class GuardedStream:
                     ctx.pieces.append((("tool-arguments", call), Piece(0, len(held), held, True)))
         self._lanes.clear()
         self._written.clear()
+        if ctx.asks_for_object:
+            self._answer = AnswerScan.of(ctx.text)
         match ctx.chunk:
             case TextDelta(text=text, id=id_):
                 self._passed_by(ctx, ("text", id_), text)
@@ -165,12 +174,21 @@ class GuardedStream:
     def _pushed(self, ctx: OutputStreamContext, key: LaneKey, text: str) -> Chunk | Sequence[Chunk]:
         lane = self._lanes.get(key)
         if lane is None:
-            lane = self._lanes[key] = EditedLane(self._kind.lane(), self._replace, holds=self._holds)
+            if key[0] == "text" and ctx.asks_for_object:
+                lane = self._lanes[key] = self._part_of_answer()
+            else:
+                lane = self._lanes[key] = EditedLane(self._kind.lane(), self._replace, holds=self._holds)
             ctx.looked_at("assistant", key[0])
         gone = self._taken(ctx, key, lane.push(text))
         if gone == text:
             return ctx.chunk
         return _delta(key, gone) if gone else ()
+
+    def _part_of_answer(self) -> AnswerLane:
+        """A lane for one more part of an answer that is to be an object: the parts are one JSON text."""
+        lane = AnswerLane(self._kind, self._replace, holds=self._holds, after=self._answer)
+        self._answer = lane.scan
+        return lane
 
     def _flushed(self, ctx: OutputStreamContext, keys: Sequence[LaneKey], *, sealed: bool = False) -> Sequence[Chunk]:
         edited = any(lane.edited for key in keys if (lane := self._lanes.get(key)) is not None)
@@ -188,9 +206,13 @@ class GuardedStream:
                 yield _delta(key, gone)
 
     def _taken(self, ctx: OutputStreamContext, key: LaneKey, gone: Gone) -> str:
-        text, edits, pieces = gone
+        text, edits, pieces, fixed = gone
         if edits:
-            self._guard.act(ctx, edits)
+            if fixed:
+                for edit in edits:  # in the order in which they stand
+                    self._guard.act(ctx, [edit], can_change=not any(edit is one for one in fixed))
+            else:
+                self._guard.act(ctx, edits)
             ctx.edited = self._holds
         if ctx.pieces is not None:
             base = self._bases.get(key, 0)

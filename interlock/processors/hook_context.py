@@ -123,6 +123,11 @@ class HookContext:
         return self._seat.run.retry_count
 
     @property
+    def asks_for_object(self) -> bool:
+        """Whether the newest step's answer is to be an object (``output_schema=``), and so its text JSON."""
+        return self._seat.run.asks_for_object
+
+    @property
     def messages(self) -> Sequence[Message]:
         """The messages of this point. Editing one in place counts as a change."""
         return self.message_list.all

@@ -30,10 +30,12 @@ class RunFacts:
     Attributes:
         outbox: What hooks and tools have written for the client; None: nobody has written yet.
         attempt: Which attempt at a step is being made, from 1.
+        asks_for_object: Whether the newest step's answer is to be an object, and so its text JSON.
     """
 
     __slots__ = (
         "agent_id",
+        "asks_for_object",
         "attempt",
         "latch",
         "outbox",
@@ -62,6 +64,7 @@ class RunFacts:
         self.latch = latch if latch is not None else Latch()
         self.retry_count = 0
         self.attempt = 1
+        self.asks_for_object = False
         self.outbox: Outbox | None = None
 
     def open_outbox(self) -> Outbox:

@@ -22,8 +22,9 @@ from interlock.processors.detection.finding import Finding
 from interlock.processors.detection.scope import EVERYTHING, PartKind, Scope
 from interlock.processors.detection.texts import CallTexts, JSONTexts, MessageTexts, ResultTexts, Texts
 from interlock.processors.guarded_stream import GuardedStream
+from interlock.processors.lanes.answer_lane import AnswerLane
 from interlock.processors.lanes.bounded_pattern import BoundedPattern
-from interlock.processors.lanes.edited_lane import Edit, edits_of
+from interlock.processors.lanes.edited_lane import Edit, Gone, edits_of
 from interlock.processors.lanes.lane import LaneKind
 from interlock.processors.lanes.matcher import Found, Match, Matcher, Reading
 from interlock.shown import shown
@@ -273,18 +274,30 @@ class TextGuard(Processor, abstract=True):
         return texts.finish()
 
     def _edit(self, ctx: GuardContext, texts: Texts, *, by_spans: bool = False) -> None:
-        found = {
-            n: edits for n, one in enumerate(texts.texts) if (edits := edits_of(self._kind, one.text, self._replaced))
-        }
+        after = texts.after if isinstance(texts, MessageTexts) else {}
+        answers: dict[int, Gone] = {}
+        found: dict[int, Sequence[Edit]] = {}
+        for n, one in enumerate(texts.texts):
+            if n in after:
+                gone = answers[n] = AnswerLane(self._kind, self._replaced, after=after[n]).whole(one.text)
+                edits = gone.edits
+            else:
+                edits = edits_of(self._kind, one.text, self._replaced)
+            if edits:
+                found[n] = edits
         if not found:
             return
-        can_change = all(self._can_change(texts, n) for n in found)
+        can_change = all(self._can_change(texts, n) for n in found) and not any(gone.fixed for gone in answers.values())
         self.act(ctx, [edit for edits in found.values() for edit in edits], can_change=can_change)
         if self._strategy == "filter" and not by_spans:
             texts.drop(found)
         elif self._strategy in ("filter", "redact"):
             for n, edits in found.items():
-                texts.edit(n, [TextEdit(m.start, m.end, replacement) for m, _, replacement in edits])
+                if n in answers:
+                    made = [TextEdit(p.start, p.end, p.text) for p in answers[n].pieces if not p.kept]
+                else:
+                    made = [TextEdit(m.start, m.end, replacement) for m, _, replacement in edits]
+                texts.edit(n, made)
 
     def _can_change(self, texts: Texts, n: int) -> bool:
         return texts.can_drop(n) if self._strategy == "filter" else texts.texts[n].can_change

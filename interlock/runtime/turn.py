@@ -303,6 +303,7 @@ async def _prepared(run: AgentRun, number: int) -> _Answer:
 def _ask_for_object(run: AgentRun, answer: _Answer, schema: object) -> None:
     """Have the model be asked for what the answer is to be, where that is said."""
     run.object_schema = None
+    run.facts.asks_for_object = schema is not None
     if schema is None:
         return
     from interlock.models.output_schema import object_schema

@@ -16,6 +16,7 @@ from interlock.messages import (
     Message,
     ReasoningPart,
     Role,
+    StepStartPart,
     TextEdit,
     TextPart,
     ToolInvocationPart,
@@ -31,6 +32,7 @@ from interlock.processors.contexts import (
 )
 from interlock.processors.detection.json_strings import JSONStrings
 from interlock.processors.detection.scope import PartKind, Scope
+from interlock.processors.lanes.answer_scan import AnswerScan
 
 __all__ = ["FILTERED", "CallTexts", "GuardedText", "JSONTexts", "MessageTexts", "ResultTexts", "Texts"]
 
@@ -92,6 +94,9 @@ class MessageTexts(Texts):
         ctx: The context; its messages are edited.
         scope: What is read.
         messages: Those that are read; None: the context's.
+
+    Attributes:
+        after: Which texts are parts of an answer that is to be an object, and what has read the part before each.
     """
 
     def __init__(
@@ -104,6 +109,8 @@ class MessageTexts(Texts):
         self._list = ctx.message_list
         self._places: list[tuple[str, _TextPlace | _JSONPlace]] = []
         self._changed: dict[tuple[str, _Field], JSONStrings] = {}
+        self.after: dict[int, AnswerScan | None] = {}
+        self._asks_for_object = ctx.asks_for_object and not isinstance(ctx, InputContext)
         for message in ctx.messages if messages is None else messages:
             self._read(message, scope)
 
@@ -135,8 +142,16 @@ class MessageTexts(Texts):
 
     def _read(self, message: Message, scope: Scope) -> None:
         by_system = message.role in ("system", "signal")
+        scan: AnswerScan | None = None
+        is_answer = self._asks_for_object and message.role == "assistant"
         for n, part in enumerate(message.parts):
+            if is_answer and isinstance(part, TextPart):
+                if scope.takes("assistant", "text"):
+                    self.after[len(self.texts)] = scan
+                scan = AnswerScan.of(part.text, scan)
             match part:
+                case StepStartPart():
+                    scan = None
                 case TextPart() if scope.takes(message.role, "text"):
                     self._add(message, _TextPlace(n), GuardedText(part.text, "text", message.role, not by_system))
                 case ReasoningPart() if scope.takes(message.role, "reasoning"):

@@ -30,11 +30,13 @@ class Gone(NamedTuple):
         text: The text, edited.
         edits: What was found since the last time.
         pieces: Which ranges of the incoming text became what.
+        fixed: Those of the edits that cannot be made where they are.
     """
 
     text: str
     edits: Sequence[Edit]
     pieces: Sequence[Piece]
+    fixed: Sequence[Edit] = ()
 
 
 def edits_of(kind: LaneKind, text: str, replace: Replace) -> list[Edit]:

@@ -76,7 +76,7 @@ def parts_of(context: HookContext) -> dict[str, object]:
     kind = type(context)
     parts: dict[str, object] = {
         "phase": str(kind.phase),
-        "run": [context.run_id, context.agent_id, context.retry_count],
+        "run": [context.run_id, context.agent_id, context.retry_count, context.asks_for_object],
         "message_list": context.message_list,
     }
     for name in (*_GIVEN[kind], *_ADDED.get(kind, ())):
@@ -99,9 +99,10 @@ def _plain(value: object) -> object:
 def context_of(parts: Mapping[str, Any]) -> HookContext:
     """The context that is made of these parts, in a run of its own that has the old one's ids."""
     kind: Any = _BY_PHASE[parts["phase"]]
-    run_id, agent_id, retry_count = parts["run"]
+    run_id, agent_id, retry_count, *more = parts["run"]
     run = RunFacts(run_id=run_id, agent_id=agent_id)
     run.retry_count = retry_count
+    run.asks_for_object = bool(more) and more[0] is True
     conversation: MessageList = parts["message_list"]
     given = {name: parts[name] for name in _GIVEN[kind]}
     if kind is OutputStreamContext:
