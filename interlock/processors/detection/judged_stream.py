@@ -5,10 +5,11 @@ from __future__ import annotations
 import copy
 from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from interlock.messages import (
     Chunk,
+    ChunkBase,
     ReasoningDelta,
     ReasoningEnd,
     ReasoningStart,
@@ -18,6 +19,9 @@ from interlock.messages import (
     TextStart,
     ToolCall,
     ToolCallDelta,
+    ToolError,
+    ToolOutput,
+    ToolResult,
 )
 from interlock.messages.json_text import json_text
 from interlock.processors.detection.finding import Detector, Finding
@@ -114,6 +118,15 @@ class JudgedStream:
     def process(self, ctx: OutputStreamContext) -> Passed | Awaitable[Passed]:
         """What goes on for a chunk; something to await only where a model has to judge."""
         ctx.edited = False
+        match ctx.chunk:
+            case ToolResult(result=result) if self._takes("tool-result"):
+                return self._whole(ctx, "result", result)
+            case ToolError(error=error) if self._takes("tool-result"):
+                return self._whole(ctx, "error", error)
+            case ToolOutput(output=value) if self._takes("tool-result") and not isinstance(value, ChunkBase):
+                return self._whole(ctx, "output", value)
+            case _:
+                pass
         work = self._work(ctx)
         if work is None:
             return ctx.chunk
@@ -242,7 +255,22 @@ class JudgedStream:
         due = [_Due(key, lane, sentence) for key, lane in ended for sentence in lane.sentences.end()]
         return _Work(due, [lane for _, lane in ended], rest=rest)
 
-    # Tool calls
+    # Tools
+
+    def _whole(
+        self, ctx: OutputStreamContext, name: Literal["result", "error", "output"], value: object
+    ) -> Chunk | Awaitable[Chunk]:
+        """Judge what came of a tool, string by string; what is emitted of it is what the message holds."""
+        texts = JSONTexts(value, EVERYTHING, "tool-result")
+        chunk = ctx.chunk
+
+        def finish() -> Chunk:
+            if not texts.changed:
+                return chunk
+            ctx.edited = True
+            return chunk.replace(**{name: texts.value})
+
+        return self._judge.judge_texts(ctx, texts, finish) if texts.texts else finish()
 
     def _called(self, ctx: OutputStreamContext, call: ToolCall) -> list[Chunk] | Awaitable[list[Chunk]]:
         """Judge the arguments of a call; what was written of them has waited."""

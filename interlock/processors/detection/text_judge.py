@@ -48,8 +48,8 @@ class TextJudge:
     Args:
         noun: What is looked for, for reasons: "personal data".
         rules: Asked first, text by text.
-        strategy: ``redact`` edits the texts; ``block`` stops the run; ``filter`` takes out the message, or the string
-            of a tool's result; ``warn`` reports and goes on.
+        strategy: ``redact`` edits the texts; ``block`` stops the run; ``filter`` takes out the message, of an answer
+            the part, or the string of a tool's result; ``warn`` reports and goes on.
         threshold: Findings with this score or more count.
         named: What kinds are called in metadata.
         detector: Asked once, about all the texts in which the rules found nothing that counts.
@@ -101,7 +101,7 @@ class TextJudge:
         findings: list[list[Finding]],
         finish: Callable[[], R],
     ) -> R:
-        judged = cast("list[str]", ctx.state.get(_JUDGED, ()))
+        judged = set(cast("list[str]", ctx.state.get(_JUDGED, ())))
         rest = [
             n
             for n, found in enumerate(findings)
@@ -110,6 +110,8 @@ class TextJudge:
         if rest:
             for n, found in zip(rest, await self.ask(detector, [texts.texts[n].text for n in rest]), strict=True):
                 findings[n] = found
+                if isinstance(ctx, OutputStreamContext) and (not found or self.strategy == "warn"):
+                    self.note_judged(ctx, texts.texts[n].text)  # it stands in the message as it is
         self._act(ctx, texts, findings)
         return finish()
 

@@ -76,7 +76,7 @@ class Texts(ABC):
 
     @abstractmethod
     def drop(self, indices: Iterable[int]) -> None:
-        """Take out what these texts belong to: the message, or the string of a result."""
+        """Take out what these texts belong to: the message; of an answer the part; of JSON the string."""
 
     @abstractmethod
     def can_drop(self, index: int) -> bool:
@@ -107,6 +107,7 @@ class MessageTexts(Texts):
     ) -> None:
         super().__init__()
         self._list = ctx.message_list
+        self._answers = not isinstance(ctx, InputContext)
         self._places: list[tuple[str, _TextPlace | _JSONPlace]] = []
         self._changed: dict[tuple[str, _Field], JSONStrings] = {}
         self.after: dict[int, AnswerScan | None] = {}
@@ -123,10 +124,31 @@ class MessageTexts(Texts):
         self._changed[place.tool_call_id, place.field] = place.strings
 
     def drop(self, indices: Iterable[int]) -> None:
-        self._list.remove({self._places[n][0]: None for n in indices})
+        whole: dict[str, None] = {}
+        parts: dict[str, set[int]] = {}
+        for n in indices:
+            message_id, place = self._places[n]
+            if not self._is_of_answer(n):
+                whole[message_id] = None
+            elif isinstance(place, _TextPlace):
+                parts.setdefault(message_id, set()).add(place.part_index)
+            else:
+                place.strings.change(place.index, FILTERED)
+                self._changed[place.tool_call_id, place.field] = place.strings
+        for message_id, taken in parts.items():
+            message = self._list.get(message_id)
+            assert message is not None, "it was read"
+            message.parts[:] = [part for n, part in enumerate(message.parts) if n not in taken]
+            if all(part.type == "step-start" for part in message.parts):
+                whole[message_id] = None
+        self._list.remove(whole)
 
     def can_drop(self, index: int) -> bool:
-        return True
+        return not self._is_of_answer(index) or self.texts[index].can_change
+
+    def _is_of_answer(self, index: int) -> bool:
+        """Whether the text stands in what the run answered: a reader has the rest of that message already."""
+        return self._answers and self.texts[index].role == "assistant"
 
     def finish(self) -> None:
         for (call, field), strings in self._changed.items():

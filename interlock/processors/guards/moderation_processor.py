@@ -30,15 +30,16 @@ class ModerationProcessor(Processor):
     call for all texts.
 
     An answer is judged while it streams, sentence by sentence, each together with those before it: a sentence is let go
-    when it has been judged. A model is asked once for each sentence then, and not again about the complete answer.
+    when it has been judged. A model is asked once for each sentence then, and not again about the complete answer. What
+    comes of tools is judged there too, before the client and the model are shown it.
 
     Args:
         categories: ``"hate"``, ``"hate/threatening"``, ``"harassment"``, ``"harassment/threatening"``, ``"self-harm"``,
             ``"self-harm/intent"``, ``"self-harm/instructions"``, ``"sexual"``, ``"sexual/minors"``, ``"violence"``,
             ``"violence/graphic"``; with a model also names of your own. Default: all of these.
         model: A model that judges, or its ``"provider/name"``. Default: none, rules alone.
-        strategy: ``"block"`` stops the run; ``"filter"`` removes the message, of a stream the sentence; ``"warn"``
-            reports and goes on.
+        strategy: ``"block"`` stops the run; ``"filter"`` removes the message, of an answer the part, of a stream the
+            sentence, of what a tool was given or returned the string; ``"warn"`` reports and goes on.
         threshold: Findings with this score or more count, from 0 to 1.
         include_scores: Whether metadata carries the score of each category.
         window: How many sentences a model sees together in a stream. (The rules see 600 characters at least.)
