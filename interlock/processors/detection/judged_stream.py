@@ -10,6 +10,7 @@ from typing import Literal, NamedTuple
 from interlock.messages import (
     Chunk,
     ChunkBase,
+    ObjectChunk,
     ReasoningDelta,
     ReasoningEnd,
     ReasoningStart,
@@ -125,6 +126,10 @@ class JudgedStream:
                 return self._whole(ctx, "error", error)
             case ToolOutput(output=value) if self._takes("tool-result") and not isinstance(value, ChunkBase):
                 return self._whole(ctx, "output", value)
+            case ObjectChunk(object=value, final=is_final) if ctx.inside and self._takes("text"):
+                if is_final:  # of another agent's answer, of which the sentences have been judged as text
+                    return self._whole(ctx, "object", value, "text")
+                return () if self._holds else ctx.chunk
             case _:
                 pass
         work = self._work(ctx)
@@ -258,10 +263,14 @@ class JudgedStream:
     # Tools
 
     def _whole(
-        self, ctx: OutputStreamContext, name: Literal["result", "error", "output"], value: object
+        self,
+        ctx: OutputStreamContext,
+        name: Literal["result", "error", "output", "object"],
+        value: object,
+        part: PartKind = "tool-result",
     ) -> Chunk | Awaitable[Chunk]:
         """Judge what came of a tool, string by string; what is emitted of it is what the message holds."""
-        texts = JSONTexts(value, EVERYTHING, "tool-result")
+        texts = JSONTexts(value, EVERYTHING, part)
         chunk = ctx.chunk
 
         def finish() -> Chunk:

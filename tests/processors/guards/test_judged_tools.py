@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Awaitable, Sequence
 from typing import Any, Literal
 
 import pytest
@@ -12,8 +13,10 @@ from interlock.messages import (
     Chunk,
     Message,
     MessageList,
+    ObjectChunk,
     Part,
     ReasoningPart,
+    StepStart,
     StepStartPart,
     TextDelta,
     TextPart,
@@ -23,7 +26,8 @@ from interlock.messages import (
     ToolResult,
     Usage,
 )
-from interlock.processors import ModerationProcessor, OutputResultContext, RunResult
+from interlock.processors import ModerationProcessor, OutputResultContext, OutputStreamContext, RunResult
+from interlock.processors.stream_context import StreamSoFar
 from interlock.testing import ScriptedModel
 from interlock.tools import ToolContext
 from interlock.verdict import AbortSignal
@@ -153,6 +157,27 @@ async def test_a_judge_is_asked_once_about_each_text_of_a_tool_and_of_an_inner_a
     assert stored(result.messages) == ["Fine it is."]
     assert sorted(asked) == sorted(set(asked))
     assert {"Fine it is.", "which?", "done"} <= set(asked)
+
+
+@pytest.mark.parametrize(
+    ("strategy", "goes_on"),
+    [
+        ("filter", [{"fine": "hello", "rude": "[filtered]"}]),
+        ("warn", [{"fine": "hello", "rude": ABUSE[:30]}, {"fine": "hello", "rude": ABUSE}]),
+    ],
+)
+def test_an_object_of_an_inner_agent_goes_on_when_the_whole_was_judged(
+    strategy: Strategy, goes_on: list[object]
+) -> None:
+    guard = ModerationProcessor(strategy=strategy)
+    ctx = OutputStreamContext(chunk=StepStart(), so_far=StreamSoFar(inside=("1",)))
+    given: list[object] = []
+    for rude, final in [(ABUSE[:30], False), (ABUSE, True)]:
+        ctx.chunk = ObjectChunk({"fine": "hello", "rude": rude}, final)
+        out = guard.process_output_stream(ctx)
+        assert not isinstance(out, Awaitable)
+        given += [one.object for one in (out if isinstance(out, Sequence) else [out]) if isinstance(one, ObjectChunk)]
+    assert given == goes_on
 
 
 # Where only the complete answer is looked at
