@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, get_args
 
 import anyio
@@ -13,16 +13,25 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic_core import from_json
 
-from interlock import Agent, Phase, create_workflow
+from interlock import Agent, Phase, Processor, create_step, create_workflow
 from interlock.errors import OutputMismatch
-from interlock.messages import Chunk, ObjectChunk, TextDelta, TextEnd, TextStart
-from interlock.processors import PIIDetector, ProcessorStepSchema, TextGuard
+from interlock.messages import Chunk, ObjectChunk, TextDelta, TextEnd, TextStart, ToolOutput
+from interlock.processors import (
+    InputStepContext,
+    OutputStreamContext,
+    PIIDetector,
+    ProcessorStepSchema,
+    StepChanges,
+    TextGuard,
+)
 from interlock.processors.lanes.answer_lane import AnswerLane
 from interlock.processors.lanes.answer_scan import AnswerScan
 from interlock.processors.lanes.bounded_pattern import BoundedPattern
 from interlock.processors.lanes.edited_lane import EditedLane
 from interlock.processors.lanes.lane import LaneKind
+from interlock.processors.seat import RunFacts
 from interlock.processors.text_guard import TextStrategy
+from interlock.runtime.journal.context_values import context_of, parts_of
 from interlock.testing import ScriptedModel
 
 TICKET = re.compile(r"T-[0-9]{1,4}")
@@ -308,3 +317,57 @@ def test_an_escape_that_goes_through_two_parts_and_is_edited_leaves_no_object() 
         assert result.output is None
         if point is Phase.OUTPUT_STREAM:
             assert not shows(chunks, result, re.compile(CARD))
+
+
+class Asks(Processor):
+    """Has the model asked for an object."""
+
+    id = "asks"
+
+    def process_input_step(self, ctx: InputStepContext) -> StepChanges:
+        del ctx
+        return StepChanges(output_schema=ANY)
+
+
+@pytest.mark.anyio
+async def test_objects_of_another_agent_pass_the_guards_of_the_one_that_asks() -> None:
+    answer = ScriptedModel([pieces(ESCAPED)])
+    inner = Agent(id="inner", description="Answers.", model=answer, input_processors=[Asks()])
+    asking = ScriptedModel([ScriptedModel.tool_call("inner", {"prompt": "p"}), "done"])
+    outer = Agent(id="outer", model=asking, tools=[inner], output_processors=[PIIDetector()])
+    async with outer.stream("hello") as stream:
+        told = [chunk.output async for chunk in stream if isinstance(chunk, ToolOutput)]
+    objects = [one.object for one in told if isinstance(one, ObjectChunk)]
+    assert objects[-1] == {"a": "**** **** **** 1111"}
+    assert CARD not in str(objects)
+
+
+def test_contexts_say_whether_the_answer_is_to_be_an_object_and_keep_saying_it_in_another_process() -> None:
+    run = RunFacts()
+    for asks in (False, True):
+        run.asks_for_object = asks
+        context = OutputStreamContext(chunk=TextDelta("a", "1"), run=run)
+        assert context.asks_for_object is asks
+        assert context_of(parts_of(context)).asks_for_object is asks
+
+
+class Falls(TextGuard):
+    """Finds tickets, and fails at the first exclamation mark it sees."""
+
+    id = "falls"
+    longest_match = 6
+    fallen = False
+
+    def find(self, text: str, start: int, /) -> Iterable[tuple[int, int]]:
+        if "!" in text and not self.fallen:
+            self.fallen = True
+            raise RuntimeError("fell")
+        return [found.span() for found in TICKET.finditer(text, start)]
+
+
+def test_a_guard_that_goes_on_behind_a_failure_knows_where_in_the_answer_it_is() -> None:
+    flow = create_workflow(id="row", input_schema=ProcessorStepSchema, output_schema=ProcessorStepSchema)
+    row = flow.then(create_step(Falls(phases=[Phase.OUTPUT_STREAM]), on_failure="skip")).commit()
+    cut = ['{"a": "x', "! y", ' \\u0054-1", "b": ', '"\\u0054-2"}']
+    _, result = anyio.run(streamed, [row], cut)
+    assert result.output == {"a": "x! y [REDACTED]", "b": "[REDACTED]"}
