@@ -16,6 +16,7 @@ from interlock.processors.seat import RunFacts
 from interlock.runtime import Agent
 from interlock.runtime.chunk_path import ChunkPath
 from interlock.runtime.execution import Execution
+from interlock.runtime.strand import is_awaitable
 from interlock.verdict import Phase
 
 __all__ = ["ROWS"]
@@ -68,8 +69,10 @@ def _through(guard: Callable[[], Processor]) -> Callable[[], Awaitable[int]]:
         path.begin_step(0, messages)
         came = 0
         for chunk in chunks:
-            out = cast("Chunk | Sequence[Chunk]", path.feed(chunk))
-            for one in out if isinstance(out, tuple | list) else (out,):
+            out: object = path.feed(chunk)
+            if is_awaitable(out):  # the end of an answer
+                out = await cast("Awaitable[object]", out)
+            for one in cast("Sequence[Chunk]", out) if isinstance(out, tuple | list) else (out,):
                 if isinstance(one, TextDelta):
                     came += len(one.text)
         if came != size:
