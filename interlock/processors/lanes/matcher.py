@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
-from typing import Literal, NamedTuple, Self, cast
+from typing import Literal, NamedTuple, Self
 
 from interlock.errors import InterlockError
 from interlock.shown import shown
@@ -107,7 +107,12 @@ def checked(matcher: Matcher, text: str, start: int) -> Iterator[Match]:
         MatcherError: It does not.
     """
     at = start
-    for found in _given(matcher, text, start):
+    given = matcher.find(text, start)
+    try:
+        every = iter(given)
+    except TypeError:
+        raise _no_matches(matcher, given) from None
+    for found in every:
         match = found if isinstance(found, Match) else _pair(matcher, found)
         if match.end - match.start > matcher.longest_match:
             what = f"gave a match of {match.end - match.start} characters, where longest_match is"
@@ -122,14 +127,11 @@ def checked(matcher: Matcher, text: str, start: int) -> Iterator[Match]:
         yield match
 
 
-def _given(matcher: Matcher, text: str, start: int) -> Iterable[Found]:
-    given = cast("object", matcher.find(text, start))
-    if isinstance(given, str | bytes) or not isinstance(given, Iterable):
-        if inspect.iscoroutine(given):
-            given.close()
-            raise MatcherError(matcher.kind, "has an async find(): it must be plain, since it is asked at every chunk")
-        raise MatcherError(matcher.kind, f"gave {shown(given)}, where find() gives (start, end) or matches, one by one")
-    return cast("Iterable[Found]", given)
+def _no_matches(matcher: Matcher, given: object) -> MatcherError:
+    if inspect.iscoroutine(given):
+        given.close()
+        return MatcherError(matcher.kind, "has an async find(): it must be plain, since it is asked at every chunk")
+    return MatcherError(matcher.kind, f"gave {shown(given)}, where find() gives (start, end) or matches, one by one")
 
 
 def _pair(matcher: Matcher, found: object) -> Match:
