@@ -11,11 +11,11 @@ import anyio
 from interlock.errors import InterlockError
 from interlock.messages import Chunk
 from interlock.runtime.result import AgentResult, RunStatus
-from interlock.runtime.tool_tasks import ToolTasks, open_tool_tasks
 from interlock.runtime.watchdog import Watchdog, watchdog
 
 if TYPE_CHECKING:
     from interlock.runtime.agent_run import AgentRun
+    from interlock.runtime.tool_tasks import ToolTasks
 
 __all__ = ["AgentStream"]
 
@@ -40,6 +40,7 @@ class AgentStream:
 
     async def __aenter__(self) -> Self:
         from interlock.runtime.loop import run_loop
+        from interlock.runtime.tool_tasks import open_tool_tasks
 
         if self._run is not None:
             raise InterlockError("this stream has been entered already: call agent.stream(…) again")
