@@ -35,7 +35,6 @@ from interlock.messages.chunks import (
 )
 from interlock.messages.message import Message, Role, Source
 from interlock.messages.message_list import MessageList
-from interlock.messages.openai_form import prompt_to_openai
 from interlock.messages.parts import (
     DataPart,
     ErrorPart,
@@ -57,10 +56,15 @@ from interlock.messages.views import MessageView
 if TYPE_CHECKING:
     from interlock.messages.merging import merge
     from interlock.messages.merging_values import merge_values
+    from interlock.messages.openai_form import prompt_to_openai
 else:
     __getattr__ = lazily(
         __name__,
-        {"merge": "interlock.messages.merging", "merge_values": "interlock.messages.merging_values"},
+        {
+            "merge": "interlock.messages.merging",
+            "merge_values": "interlock.messages.merging_values",
+            "prompt_to_openai": "interlock.messages.openai_form",
+        },
     )
 
 __all__ = [

@@ -11,7 +11,6 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from interlock.messages.diff import derive
 from interlock.messages.parts import ReasoningPart, TextPart
 from interlock.messages.rewriting import Change, Range, TextEdit, apply_edits, trimmed
 
@@ -43,6 +42,8 @@ def changes_between(before: str, after: str) -> list[Change]:
 def _derived(before: str, after: str) -> list[Change]:
     if before == after:
         return []
+    from interlock.messages.diff import derive  # of texts that were changed without saying where
+
     return [
         Change(e.start, e.end, e.replacement, "redaction", (e.start, e.end), derived=True, doubt=e.doubt)
         for e in derive(before, after)

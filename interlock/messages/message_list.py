@@ -9,8 +9,6 @@ from interlock.messages.arranging import arrange
 from interlock.messages.edits import KEEP, edit_text, update_tool_invocation
 from interlock.messages.json_form import list_from_json, list_to_json
 from interlock.messages.message import Message, Role, Source
-from interlock.messages.openai_form import prompt_to_openai
-from interlock.messages.openai_reading import read_openai
 from interlock.messages.parts import JSONValue
 from interlock.messages.prompt import PromptMessage
 from interlock.messages.prompt_form import messages_to_prompt
@@ -365,6 +363,8 @@ class MessageList(Sequence[Message]):
         >>> MessageList("Hello").to_openai()
         [{'role': 'user', 'content': 'Hello'}]
         """
+        from interlock.messages.openai_form import prompt_to_openai
+
         return prompt_to_openai(self.to_prompt())
 
     def to_ui(self, *, signals: bool = False) -> list[dict[str, JSONValue]]:
@@ -400,6 +400,8 @@ class MessageList(Sequence[Message]):
         >>> MessageList.from_openai([{"role": "user", "content": "Hello"}]).texts()
         ['Hello']
         """
+        from interlock.messages.openai_reading import read_openai
+
         return cls(read_openai(messages), source=source)
 
     def to_json(self) -> dict[str, JSONValue]:
