@@ -13,7 +13,7 @@ from interlock.processors.compose import ProcessorLike
 from interlock.runtime import Agent, AgentResult
 from interlock.testing.acting import ACTS_ON_ANSWERS, in_words
 from interlock.testing.own_loop import in_a_loop_of_its_own
-from interlock.tools import tool
+from interlock.tools import Tool, tool
 from interlock.verdict import Phase
 from interlock.workflows import Blocked, Completed, create_workflow
 
@@ -44,9 +44,9 @@ def assert_same_verdict_everywhere(guard: Processor, text: str) -> None:
     """Assert that a guard decides alike wherever a text passes it.
 
     The text comes as an answer: streamed and generated; with the guard alone in a list, in a workflow, in a nested
-    workflow, in a branch of a parallel block; at the first turn and at a second one. As a question: the same ways, and
-    to the guard by itself. For a :class:`TextGuard` also in what it reads besides: reasoning, the arguments of a tool
-    and what a tool returned.
+    workflow, in a branch of a parallel block; at the first turn, at a second one, and at one that was resumed. As a
+    question: the same ways, and to the guard by itself. For a :class:`TextGuard` also in what it reads besides:
+    reasoning, the arguments of a tool and what a tool returned.
 
     Args:
         guard: The guard; ``def`` or ``async def``.
@@ -126,12 +126,19 @@ class _Bystander(Processor):
         """Looks at nothing."""
 
 
+def _go_on() -> str:
+    return "ok"
+
+
+_GO_ON: Final = Tool(_go_on, name="go_on", description="Go on.", needs_approval=True)
+
+
 async def _answers(guard: Processor, text: str) -> dict[str, _Verdict]:
     verdicts: dict[str, _Verdict] = {}
     for where, entries in _ways(guard).items():
 
-        def made(script: Sequence[Any], entries: list[ProcessorLike] = entries) -> Agent:
-            return Agent(id="verdicts", model=ScriptedModel(script), output_processors=entries)
+        def made(script: Sequence[Any], *tools: Tool, entries: list[ProcessorLike] = entries) -> Agent:
+            return Agent(id="verdicts", model=ScriptedModel(script), output_processors=entries, tools=tools)
 
         verdicts[f"an answer, generated, {where}"] = _of_answer(await made([text]).generate("hello"))
         verdicts[f"an answer, streamed, {where}"] = _of_answer(await _streamed(made([list(text)])))
@@ -140,6 +147,11 @@ async def _answers(guard: Processor, text: str) -> dict[str, _Verdict]:
         second = first.messages.fork()
         second.add("and then?", source="input")
         verdicts[f"an answer, at the second turn, {where}"] = _of_answer(await agent.generate(second))
+        agent = made([ScriptedModel.tool_call("go_on", {}), text], _GO_ON)
+        result = await agent.generate("hello")
+        if result.status == "suspended":
+            result = await agent.resume(result.run_id, approve=True)
+        verdicts[f"an answer, at a turn that was resumed, {where}"] = _of_answer(result)
     return verdicts
 
 

@@ -186,3 +186,21 @@ class Broken(Processor):
 def test_a_guard_that_fails_alike_for_every_cut_is_not_accepted() -> None:
     with pytest.raises(AssertionError, match=r"guard 'broken', .*: the run failed with StepFailed: .*no verdict"):
         assert_chunking_invariant(Broken(), TEXT)
+
+
+def test_a_guard_that_sleeps_through_a_resumed_turn_is_caught() -> None:
+    class Sleepy(Tickets):
+        id = "sleepy"
+
+        def process_output_stream(self, ctx: OutputStreamContext) -> Any:
+            asked = any(part.type == "tool-invocation" for m in ctx.messages for part in m.parts)
+            return ctx.chunk if asked else super().process_output_stream(ctx)
+
+        def process_output_step(self, ctx: Any) -> None:
+            """Looks at nothing."""
+
+        def process_output_result(self, ctx: Any) -> None:
+            """Looks at nothing."""
+
+    with pytest.raises(AssertionError, match="at a turn that was resumed"):
+        assert_same_verdict_everywhere(Sleepy(), "see TICKET-4711, please")
