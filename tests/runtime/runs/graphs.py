@@ -7,6 +7,7 @@ always of the same mind.
 from __future__ import annotations
 
 import operator
+import re
 import zlib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -93,6 +94,7 @@ class Graph:
         return found
 
 
+_ITERATION = re.compile(r"\biteration [0-9]+")
 _LEAVES = ("plain", "plain", "state", "ask", "flaky", "write", "map", "sleep")
 _ENDERS = ("fail", "bail", "abort")
 
@@ -203,13 +205,18 @@ def first_waiting(outcome: Suspended) -> Suspension:
 
 
 def told(outcome: Outcome[Any], *, with_state: bool = True) -> tuple[object, ...]:
-    """What is to be the same, however often the run was broken off."""
+    """What is to be the same, however often the run was broken off.
+
+    Args:
+        outcome: How it ended.
+        with_state: Whether the state is sure, and which of the iterations that are at once fails first.
+    """
     what: object = None
     match outcome:
         case Completed(output=output):
             what = output
         case Failed(error=error):
-            what = str(error)
+            what = str(error) if with_state else _ITERATION.sub("", str(error))
         case Suspended(suspensions=suspensions):
             what = sorted((one.path, one.index or 0, one.label, str(one.payload)) for one in suspensions)
         case _:
