@@ -133,8 +133,8 @@ class _Talk:
 
 
 def _long(effort: Effort) -> Measured:
-    """Of a stream of 200,000 chunks (1 MB of text) through a guard that holds text back; a tenth of it in a hurry."""
-    count = LONG if effort.seconds >= Effort().seconds else LONG // 10
+    """Of a stream of 200,000 chunks (1 MB of text) through a guard that holds text back; in a hurry, of a fiftieth."""
+    count = LONG if effort.seconds >= Effort().seconds else LONG // 50
     agent = Agent(id="talking", model=_Talking(count), output_processors=[Patterns(patterns=KINDS)])
 
     async def run() -> int:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Literal, cast
 
 import anyio
@@ -99,34 +100,39 @@ async def outcome(agent: Agent, *, streamed: bool) -> AgentResult:
 @pytest.mark.parametrize("phase", PHASES)
 async def test_what_happens_is_what_the_policy_says(phase: Phase, failure: str, place: str) -> None:
     act, name = FAILURES[failure]
+
+    async def runs(policy: Policy, made: Any, *, streamed: bool) -> None:
+        result = await outcome(agent_around(PLACES[place](made), phase), streamed=streamed)
+        records = [c for c in result.checks if c.processor_id == "guard" and c.phase is phase]
+        assert records
+        if policy == "fail":
+            assert result.status == "failed"
+            cause = result.error.cause if isinstance(result.error, StepFailed) else result.error
+            assert type(cause).__name__ == name
+            assert records[-1].verdict == "not-checked"
+        elif policy == "block":
+            assert result.status == "tripwire"
+            assert isinstance(result.tripwire, Tripwire)
+            assert (result.tripwire.processor_id, result.tripwire.phase) == ("guard", phase)
+            assert result.tripwire.metadata == {"failure": name}
+            assert "could not decide" in result.tripwire.reason
+            assert "4111" not in str(result.tripwire)
+            assert records[-1].verdict == "blocked"
+        else:
+            assert result.status == ("failed" if phase is Phase.API_ERROR else "success")
+            assert isinstance(result.error, ModelError | None)
+            assert records[0].verdict == "not-checked"
+            assert records[0].reason is not None
+            assert "failed" in records[0].reason
+
     policies: tuple[Policy, ...] = ("fail", "block", "skip")
-    for policy in policies:
-        guard = acting_at(phase, act, waits="long" in failure)
-        made = create_step(guard, on_failure=policy, timeout=0.01 if "long" in failure else None)
-        for streamed in (False, True):
-            with anyio.fail_after(20):
-                result = await outcome(agent_around(PLACES[place](made), phase), streamed=streamed)
-            records = [c for c in result.checks if c.processor_id == "guard" and c.phase is phase]
-            assert records
-            if policy == "fail":
-                assert result.status == "failed"
-                cause = result.error.cause if isinstance(result.error, StepFailed) else result.error
-                assert type(cause).__name__ == name
-                assert records[-1].verdict == "not-checked"
-            elif policy == "block":
-                assert result.status == "tripwire"
-                assert isinstance(result.tripwire, Tripwire)
-                assert (result.tripwire.processor_id, result.tripwire.phase) == ("guard", phase)
-                assert result.tripwire.metadata == {"failure": name}
-                assert "could not decide" in result.tripwire.reason
-                assert "4111" not in str(result.tripwire)
-                assert records[-1].verdict == "blocked"
-            else:
-                assert result.status == ("failed" if phase is Phase.API_ERROR else "success")
-                assert isinstance(result.error, ModelError | None)
-                assert records[0].verdict == "not-checked"
-                assert records[0].reason is not None
-                assert "failed" in records[0].reason
+    with anyio.fail_after(60):
+        async with anyio.create_task_group() as group:  # they wait for their time-outs at once
+            for policy in policies:
+                guard = acting_at(phase, act, waits="long" in failure)
+                made = create_step(guard, on_failure=policy, timeout=0.01 if "long" in failure else None)
+                for streamed in (False, True):
+                    group.start_soon(partial(runs, policy, made, streamed=streamed))
 
 
 async def test_skipped_in_the_stream_what_earlier_processors_made_goes_on() -> None:

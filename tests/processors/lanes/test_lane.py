@@ -64,7 +64,7 @@ def test_nothing_is_decided_before_it_is_known_and_no_more_is_held_than_was_decl
         before = upto
 
 
-@settings(MANY, suppress_health_check=[HealthCheck.filter_too_much])
+@settings(suppress_health_check=[HealthCheck.filter_too_much])
 @given(PATTERNS, st.text(LETTERS, max_size=12))
 def test_what_a_pattern_holds_back_could_become_a_match(pattern: BoundedPattern, text: str) -> None:
     """Looked for by trying: whatever is held back, some continuation makes a match of it, or changes one."""
