@@ -32,6 +32,7 @@ from interlock.processors.contexts import (
     ToolCallContext,
     ToolResultContext,
 )
+from interlock.shown import shown
 from interlock.steps import Step, SupportsStep
 from interlock.steps.step import fault_in_timeout
 from interlock.verdict import Phase, Violation
@@ -114,11 +115,16 @@ class Processor(SupportsStep):
             for name, value in vars(cls).items()
             if name.startswith("process_") and callable(value) and name not in HOOKS.values()
         ]
+        faults += [
+            f"{name} is {shown(value)}, not a method (None: it has no such hook)"
+            for name, value in vars(cls).items()
+            if name in HOOKS.values() and value is not None and not callable(getattr(cls, name))
+        ]
         if "phases" in vars(cls):
             faults.append("phases follows from its hooks; a guard on text is made with phases=…")
         faults += _options_of_the_constructor(cls)
         cls.phases = frozenset(
-            phase for phase, hook in HOOKS.items() if getattr(cls, hook) is not getattr(Processor, hook)
+            phase for phase, hook in HOOKS.items() if getattr(cls, hook) not in (None, getattr(Processor, hook))
         )
         if not cls.phases and not abstract and not faults:
             faults.append(f"it implements no hook; write one of {', '.join(HOOKS.values())}")

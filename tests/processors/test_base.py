@@ -8,7 +8,7 @@ import pytest
 
 from interlock import Agent, Phase, Processor, create_step
 from interlock.errors import DefinitionError
-from interlock.processors import HOOKS, InputContext, PIIDetector, ProcessorStep
+from interlock.processors import HOOKS, InputContext, OutputStepContext, PIIDetector, ProcessorStep
 from interlock.verdict import Violation
 from tests.lifecycle.acting import Everywhere
 
@@ -81,6 +81,24 @@ def test_private_names_and_attributes_that_are_no_functions_are_no_hooks() -> No
         def _process_inptu(self) -> None: ...
 
     assert Fine.phases == {Phase.INPUT}
+
+
+def test_a_hook_that_is_none_is_none() -> None:
+    class Both(Processor):
+        id = "both"
+
+        def process_input(self, ctx: InputContext) -> None: ...
+
+        def process_output_step(self, ctx: OutputStepContext) -> None: ...
+
+    class Input(Both):
+        process_output_step = None  # type: ignore[assignment]  # pyright: ignore[reportAssignmentType]
+
+    assert Input.phases == {Phase.INPUT}
+    with pytest.raises(DefinitionError, match="process_input is 5, not a method"):
+        type("Wrong", (Both,), {"process_input": 5})
+    with pytest.raises(DefinitionError, match="implements no hook"):
+        type("Neither", (Input,), {"process_input": None})
 
 
 def test_a_class_without_a_hook_is_refused_unless_it_is_a_base_for_others() -> None:

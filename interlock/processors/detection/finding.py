@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol, runtime_checkable
 
-__all__ = ["Detector", "Finding", "join_overlapping"]
+__all__ = ["Detector", "Finding", "Rules", "join_overlapping"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +30,12 @@ class Finding:
     end: int
     score: float = 1.0
     explanation: str = ""
+
+
+class Rules(Protocol):
+    """An offline detector."""
+
+    def find(self, text: str, /) -> list[Finding]: ...
 
 
 @runtime_checkable

@@ -28,7 +28,7 @@ from interlock.messages.json_text import json_text
 from interlock.processors.detection.finding import Detector, Finding
 from interlock.processors.detection.scope import EVERYTHING, PartKind
 from interlock.processors.detection.text_judge import TextJudge
-from interlock.processors.detection.texts import JSONTexts
+from interlock.processors.detection.texts import GuardedText, JSONTexts
 from interlock.processors.detection.windows import Window, WindowedRules
 from interlock.processors.lanes.sentences import Sentence, Sentences
 from interlock.processors.stream_context import LaneKey, OutputStreamContext, Piece
@@ -41,10 +41,11 @@ Passed = Chunk | Sequence[Chunk]
 class _Lane:
     """One text: what waits for its end of a sentence, and what the next sentence is seen with."""
 
-    __slots__ = ("gone_on", "of_detector", "of_rules", "sentences", "taken_out")
+    __slots__ = ("gone_on", "is_json", "of_detector", "of_rules", "sentences", "taken_out")
 
-    def __init__(self, of_rules: Window, of_detector: Window) -> None:
+    def __init__(self, of_rules: Window, of_detector: Window, *, is_json: bool) -> None:
         self.sentences = Sentences()
+        self.is_json = is_json
         self.of_rules = of_rules
         self.of_detector = of_detector
         self.gone_on: list[str] = []
@@ -79,11 +80,12 @@ class JudgedStream:
         size: Sentences that a model sees together.
     """
 
-    __slots__ = ("_begun", "_calls", "_holds", "_judge", "_lanes", "_rules", "_size")
+    __slots__ = ("_begun", "_calls", "_holds", "_judge", "_lanes", "_of_json", "_rules", "_size")
 
     def __init__(self, judge: TextJudge, rules: WindowedRules, size: int) -> None:
         self._judge = judge
         self._rules = rules
+        self._of_json = rules.of_json()
         self._size = size
         self._holds = judge.strategy != "warn"
         self._lanes: dict[LaneKey, _Lane] = {}
@@ -100,7 +102,7 @@ class JudgedStream:
 
     def fork(self) -> JudgedStream:
         """The same texts up to here, for a call that may yet fail."""
-        return copy.deepcopy(self, {id(shared): shared for shared in (self._judge, self._rules)})
+        return copy.deepcopy(self, {id(shared): shared for shared in (self._judge, self._rules, self._of_json)})
 
     def give_up(self, ctx: OutputStreamContext) -> list[Chunk]:
         """What is held back, as it came; from here on the texts begin anew."""
@@ -151,13 +153,14 @@ class JudgedStream:
             window = due.lane.of_detector.with_next(due.sentence.text)
             found = self._by_rules(due)
             if not found and due.sentence.text.strip():
-                (found,) = await self._judge.ask(detector, [window])
+                (found,) = await self._judge.ask(detector, [GuardedText(window, "text", is_json=due.lane.is_json)])
             self._settle(ctx, due, found, out, further=True)
         called = () if work.call is None else self._called(ctx, work.call)
         return self._passed(ctx, work, out, await called if isinstance(called, Awaitable) else called)
 
     def _by_rules(self, due: _Due) -> list[Finding]:
-        return self._judge.counting(self._rules.rules.find(due.lane.of_rules.with_next(due.sentence.text)))
+        rules = self._of_json if due.lane.is_json else self._rules
+        return self._judge.counting(rules.rules.find(due.lane.of_rules.with_next(due.sentence.text)))
 
     def _settle(
         self,
@@ -249,7 +252,9 @@ class JudgedStream:
     def _came(self, ctx: OutputStreamContext, key: LaneKey, text: str) -> _Work:
         lane = self._lanes.get(key)
         if lane is None:
-            lane = self._lanes[key] = _Lane(self._rules.window(), Window(self._size))
+            lane = self._lanes[key] = _Lane(
+                self._rules.window(), Window(self._size), is_json=key[0] == "text" and ctx.asks_for_object
+            )
             ctx.looked_at("assistant", key[0])
         due = [_Due(key, lane, sentence) for sentence in lane.sentences.push(text)]
         return _Work(due, rest=() if self._holds else (ctx.chunk,))

@@ -5,17 +5,18 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, NoReturn, Protocol, TypeVar, assert_never, cast
+from typing import Final, Literal, NoReturn, TypeVar, assert_never, cast
 
 from interlock.messages import TextEdit
 from interlock.processors.changes import ToolResultChanges
 from interlock.processors.contexts import InputContext, OutputResultContext, OutputStreamContext, ToolResultContext
-from interlock.processors.detection.finding import Detector, Finding, join_overlapping
+from interlock.processors.detection.escapes import Spelled, together
+from interlock.processors.detection.finding import Detector, Finding, Rules, join_overlapping
 from interlock.processors.detection.scope import EVERYTHING, Scope
-from interlock.processors.detection.texts import MessageTexts, ResultTexts, Texts
+from interlock.processors.detection.texts import GuardedText, MessageTexts, ResultTexts, Texts
 from interlock.verdict import NOTHING_TO_READ
 
-__all__ = ["GuardContext", "OnDetection", "Rules", "Strategy", "TextJudge"]
+__all__ = ["GuardContext", "OnDetection", "Strategy", "TextJudge"]
 
 GuardContext = InputContext | OutputStreamContext | ToolResultContext | OutputResultContext
 """The points at which guards of texts stand."""
@@ -35,12 +36,6 @@ _SPEAKER: Final = {"text": "assistant", "reasoning": "assistant", "tool-argument
 """Whose a text is that stands in no message."""
 
 
-class Rules(Protocol):
-    """An offline detector."""
-
-    def find(self, text: str, /) -> list[Finding]: ...
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextJudge:
     """Reads the texts of a point, asks its detectors, and acts on what they find.
@@ -53,6 +48,7 @@ class TextJudge:
         threshold: Findings with this score or more count.
         named: What kinds are called in metadata.
         detector: Asked once, about all the texts in which the rules found nothing that counts.
+        of_json: Rules that are asked about texts that are JSON; default: as about others.
         scope: Which texts are read.
         replace: Makes the replacement of a redaction from a finding and its text; overlapping findings are joined.
         include_scores: Whether metadata carries the highest score of each kind.
@@ -65,6 +61,7 @@ class TextJudge:
     threshold: float
     named: Literal["kinds", "categories"] = "kinds"
     detector: Detector | None = None
+    of_json: Rules | None = None
     scope: Scope = EVERYTHING
     replace: Callable[[Finding, str], str] | None = None
     include_scores: bool = False
@@ -87,7 +84,7 @@ class TextJudge:
             return finish()
         for one in texts.texts:
             ctx.looked_at(one.role if one.role is not None else _SPEAKER[one.part], one.part)
-        findings = [self.counting(self.rules.find(t.text)) for t in texts.texts]
+        findings = [self.counting(self._rules_for(t).find(t.text)) for t in texts.texts]
         if self.detector is not None:
             return self._judge_further(self.detector, ctx, texts, findings, finish)
         self._act(ctx, texts, findings)
@@ -108,7 +105,7 @@ class TextJudge:
             if not found and (text := texts.texts[n].text).strip() and (not judged or _digest(text) not in judged)
         ]
         if rest:
-            for n, found in zip(rest, await self.ask(detector, [texts.texts[n].text for n in rest]), strict=True):
+            for n, found in zip(rest, await self.ask(detector, [texts.texts[n] for n in rest]), strict=True):
                 findings[n] = found
                 if isinstance(ctx, OutputStreamContext) and (not found or self.strategy == "warn"):
                     self.note_judged(ctx, texts.texts[n].text)  # it stands in the message as it is
@@ -119,19 +116,29 @@ class TextJudge:
         """Note that the detector has judged a text of this run, which need not be paid for again."""
         ctx.state.setdefault(_JUDGED, []).append(_digest(text))
 
-    async def ask(self, detector: Detector, texts: Sequence[str]) -> list[list[Finding]]:
-        """What the detector finds in each text and counts.
+    async def ask(self, detector: Detector, texts: Sequence[GuardedText]) -> list[list[Finding]]:
+        """What the detector finds in each text and counts. It is shown those that are JSON spelled out as well.
 
         Raises:
             ValueError: It did not answer for each of them.
         """
-        answer = await detector.detect(texts)
-        if len(answer) != len(texts):
+        spelled = [Spelled.of(one.text) if one.is_json else None for one in texts]
+        asked = [*(one.text for one in texts), *(one.text for one in spelled if one is not None)]
+        answer = await detector.detect(asked)
+        if len(answer) != len(asked):
             raise ValueError(
-                f"{type(detector).__name__}.detect() was given {len(texts)} texts and answered for {len(answer)}; "
+                f"{type(detector).__name__}.detect() was given {len(asked)} texts and answered for {len(answer)}; "
                 "it must return one list of findings for each"
             )
-        return [self.counting(found) for found in answer]
+        more = iter(answer[len(texts) :])
+        found = [
+            seen if one is None else together(seen, map(one.in_text, next(more)))
+            for one, seen in zip(spelled, answer, strict=False)
+        ]
+        return [self.counting(one) for one in found]
+
+    def _rules_for(self, text: GuardedText) -> Rules:
+        return self.of_json if text.is_json and self.of_json is not None else self.rules
 
     def counting(self, findings: Sequence[Finding]) -> list[Finding]:
         """The findings that reach the threshold."""

@@ -52,12 +52,14 @@ class GuardedText:
         part: What it is part of.
         role: Of its message; None for a tool's result.
         can_change: Whether it may be edited. Sealed reasoning, what the system wrote, and keys of objects may not.
+        is_json: Whether it is JSON: what is escaped in it stands for something else.
     """
 
     text: str
     part: PartKind
     role: Role | None = None
     can_change: bool = True
+    is_json: bool = False
 
 
 class Texts(ABC):
@@ -175,7 +177,8 @@ class MessageTexts(Texts):
                 case StepStartPart():
                     scan = None
                 case TextPart() if scope.takes(message.role, "text"):
-                    self._add(message, _TextPlace(n), GuardedText(part.text, "text", message.role, not by_system))
+                    text = GuardedText(part.text, "text", message.role, not by_system, is_answer)
+                    self._add(message, _TextPlace(n), text)
                 case ReasoningPart() if scope.takes(message.role, "reasoning"):
                     sealed = part.signature is not None
                     text = GuardedText(part.text, "reasoning", message.role, not (sealed or by_system))

@@ -6,8 +6,8 @@ from collections import deque
 from collections.abc import Iterable
 
 from interlock.errors import DefinitionError
-from interlock.processors.detection.finding import Finding
-from interlock.processors.detection.text_judge import Rules
+from interlock.processors.detection.escapes import SpellingRules
+from interlock.processors.detection.finding import Finding, Rules
 from interlock.processors.lanes.sentences import Sentences
 
 __all__ = ["Window", "WindowedRules", "strongest"]
@@ -76,6 +76,10 @@ class WindowedRules:
     def window(self) -> Window:
         """A window to be moved along a text."""
         return Window(self._size, reach=self._reach)
+
+    def of_json(self) -> WindowedRules:
+        """The same for texts that are JSON: each window is looked at as it came and spelled out."""
+        return WindowedRules(SpellingRules(self.rules), self._size, reach=self._reach)
 
     def find(self, text: str) -> list[Finding]:
         """Of each kind the strongest finding."""

@@ -96,6 +96,7 @@ class ModerationProcessor(Processor):
             noun="moderation",
             named="categories",
             rules=self._rules,
+            of_json=self._rules.of_json(),
             detector=None if model is None else _model_judge(model, chosen),
             strategy=strategy,
             threshold=threshold,

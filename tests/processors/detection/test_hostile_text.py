@@ -19,13 +19,13 @@ from interlock.processors import (
     PromptInjectionDetector,
     UnicodeNormalizer,
 )
+from interlock.processors.detection.finding import Rules
 from interlock.processors.detection.injection.kinds import INJECTION_KINDS
 from interlock.processors.detection.injection.rules import InjectionRules
 from interlock.processors.detection.moderation.categories import CATEGORIES
 from interlock.processors.detection.moderation.rules import ModerationRules
 from interlock.processors.detection.pii.recogniser import KINDS
 from interlock.processors.detection.pii.rules import PIIRules
-from interlock.processors.detection.text_judge import Rules
 from tests.processors.guards.verdicts import ask
 
 

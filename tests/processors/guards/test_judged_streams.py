@@ -29,7 +29,7 @@ from tests.processors.guards.verdicts import ask
 ABUSE = "You are a worthless piece of garbage. "
 
 
-def _judge(*scores: float) -> ScriptedModel:
+def judge_that_scores(*scores: float) -> ScriptedModel:
     """A model that gives one text after the other these scores."""
     return ScriptedModel(
         [json.dumps({"verdicts": [{"text_id": 0, "scores": {"rude": s} if s else {}}]}) for s in scores]
@@ -40,7 +40,7 @@ def _guard(model: LanguageModel, **options: Any) -> ModerationProcessor:
     return ModerationProcessor(model=model, categories=["rude", "harassment"], **options)
 
 
-def _asked(model: ScriptedModel) -> list[str]:
+def asked_of(model: ScriptedModel) -> list[str]:
     """The texts that a judge was shown."""
     shown: list[str] = []
     for request in model.requests:
@@ -55,30 +55,30 @@ def test_a_sentence_goes_on_when_it_is_complete_and_no_sooner() -> None:
 
 @pytest.mark.parametrize("pieces", [["One. Two! Three?"], list("One. Two! Three?"), ["One. T", "wo! Thr", "ee?"]])
 def test_a_model_is_asked_once_a_sentence_about_the_window_however_the_text_is_cut(pieces: Sequence[str]) -> None:
-    model = _judge(0, 0, 0)
+    model = judge_that_scores(0, 0, 0)
     assert text_streamed(_guard(model, window=2), pieces).text == "One. Two! Three?"
-    assert _asked(model) == ["One. ", "One. Two! ", "Two! Three?"]
+    assert asked_of(model) == ["One. ", "One. Two! ", "Two! Three?"]
 
 
 def test_the_rules_are_asked_first_and_what_they_find_costs_no_call() -> None:
-    model = _judge(0)
+    model = judge_that_scores(0)
     told = text_streamed(_guard(model), ["Nice. ", ABUSE])
     assert told.tripwire is not None
     assert (told.text, model.calls) == ("Nice. ", 1)
 
 
 def test_nothing_of_a_sentence_that_is_blocked_has_left() -> None:
-    told = text_streamed(_guard(_judge(0, 0.9)), list("All fine. Not so fine. Bye."))
+    told = text_streamed(_guard(judge_that_scores(0, 0.9)), list("All fine. Not so fine. Bye."))
     assert told.tripwire is not None
     assert told.tripwire.metadata == {"categories": ["rude"], "count": 1}
     assert told.text == "All fine. "
 
 
 def test_a_filter_drops_the_sentence_and_the_next_ones_are_seen_without_it() -> None:
-    model = _judge(0, 0.9, 0)
+    model = judge_that_scores(0, 0.9, 0)
     told = text_streamed(_guard(model, strategy="filter"), ["All fine. Not so fine. ", "Bye."])
     assert told.text == "All fine. Bye."
-    assert _asked(model)[-1] == "All fine. Bye."
+    assert asked_of(model)[-1] == "All fine. Bye."
 
 
 def test_a_warning_comes_once_a_sentence_and_holds_nothing() -> None:
@@ -139,7 +139,7 @@ def test_a_tool_call_lets_go_of_the_text_before_it() -> None:
 @pytest.mark.anyio
 @pytest.mark.parametrize("streams", [True, False])
 async def test_an_answer_that_was_judged_in_the_stream_is_not_paid_for_again(streams: bool) -> None:
-    judge = _judge(0, 0)
+    judge = judge_that_scores(0, 0)
     agent = Agent(model=ScriptedModel([["All f", "ine. B", "ye."]]), output_processors=[_guard(judge)])
     if streams:
         async with agent.stream("hello") as stream:
