@@ -29,6 +29,7 @@ from interlock.messages import (
     ToolResult,
     Usage,
 )
+from interlock.messages.parts import same_json
 from interlock.messages.signals import put_signal
 from interlock.models import LanguageModel, ToolChoice
 from interlock.processors.progress import RunResult, StepResult
@@ -250,7 +251,10 @@ class AgentRun:
             return ()
         self._held = []
         self._held_step = 0
-        return held
+        from interlock.runtime.held import as_they_stand  # seldom asked for
+
+        known = self.messages.get(self.message_id)
+        return as_they_stand(held, () if known is None else known.parts)
 
     def drop_held(self, *, texts_only: bool = False) -> None:
         """Forget what is held back of the newest step, because it was not accepted."""
@@ -379,6 +383,15 @@ class AgentRun:
             elif isinstance(part, TextPart):
                 text += part.text
         return text
+
+    def take_arguments(self, step: StepResult) -> None:
+        """Have the tools of a step be given what stands in the conversation by now."""
+        known = self.messages.get(self.message_id)
+        stand = {p.tool_call_id: p for p in known.parts if isinstance(p, ToolInvocationPart)} if known else {}
+        for n, call in enumerate(step.tool_calls):
+            part = stand.get(call.tool_call_id)
+            if part is not None and not same_json(part.args, call.args):
+                step.tool_calls[n] = call.replace(args=part.args)
 
     @property
     def usage(self) -> Usage:

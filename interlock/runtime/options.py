@@ -56,7 +56,7 @@ class CallOptions(TypedDict, total=False):
         max_processor_retries: How often steps are done again at most in one run, for verdicts with ``retry=True`` and
             for failed model calls together.
         release: ``"chunk"``: a client is given chunks as they pass the guards; ``"step"``: when their step was
-            accepted; ``"run"``: when the whole run was.
+            accepted; ``"run"``: when the whole run was. What is held back goes out as the conversation has it by then.
     """
 
     request_context: RequestContext | Mapping[str, object]

@@ -364,3 +364,4 @@ async def _after_answer(run: AgentRun, answer: _Answer, step: StepResult) -> Non
         )
         await run.points.run(output, step_number=number)
         step.text = run.step_text()
+        run.take_arguments(step)
