@@ -247,6 +247,12 @@ class ProcessorStep(Step[PhaseContext, PhaseContext]):
             found.append(f"blocking=True is for hooks that are not async; {', '.join(waits)} is")
         return found
 
+    @property
+    def renaming(self) -> str:
+        """How one like it is given another id, in code: the processor's own, which its state and verdicts go by."""
+        made = type(self.processor)
+        return f'{made.__name__}(id="…")' if "id" in inspect.signature(made).parameters else 'processor.id = "…"'
+
     def acts_in(self, phase: Phase) -> bool:
         """Whether the processor has that phase's hook."""
         return phase in self.processor.phases

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, assert_never, cast
 
 from interlock.errors import DefinitionError
@@ -11,7 +11,7 @@ from interlock.processors.contexts import ProcessorStepSchema
 from interlock.schema import fits, schema_name
 from interlock.steps import Step
 from interlock.steps.step import supports_step
-from interlock.workflows import Workflow, WorkflowBuilder, WorkflowStep, acting_steps, create_workflow
+from interlock.workflows import Workflow, WorkflowBuilder, WorkflowStep, create_workflow
 from interlock.workflows.nodes import (
     BranchNode,
     DagNode,
@@ -25,6 +25,7 @@ from interlock.workflows.nodes import (
     Plan,
     SleepNode,
     StepNode,
+    steps_by_path,
 )
 
 __all__ = ["Gives", "ProcessorLike", "compose", "gives"]
@@ -41,11 +42,12 @@ def compose(name: str, entries: Sequence[ProcessorLike]) -> Workflow[Any, Any] |
         entries: Processors, workflows of processors, steps made of either.
 
     Raises:
-        DefinitionError: Something is neither, an id is no id, or two objects share one id. All faults at once.
+        DefinitionError: Something is neither, an id is no id, or two processors share one id.
     """
     if entries in ((), []):
         return None
     faults: list[str] = []
+    steps: list[tuple[str, Step[Any, Any]]] = []
     builder = create_workflow(
         id=f"{name}-processors", input_schema=ProcessorStepSchema, output_schema=ProcessorStepSchema
     )
@@ -56,14 +58,16 @@ def compose(name: str, entries: Sequence[ProcessorLike]) -> Workflow[Any, Any] |
             continue
         if isinstance(made, ProcessorStep):
             made.processor.processor_index = index
+        steps.append((f"item {index}", made))
         builder = builder.then(made)
-    if len(faults) < len(entries):
+    shared = _shared_ids(steps)
+    faults += shared
+    if steps and not shared:
         try:
             workflow = builder.commit()
         except DefinitionError as error:
             faults += error.faults
         else:
-            faults += _shared_ids(workflow)
             if not faults:
                 return workflow
     raise DefinitionError(faults, subject=f"{name}_processors")
@@ -189,14 +193,29 @@ def _last_block(plan: Plan) -> str:
             return "the keyed output of a block"
 
 
-def _shared_ids(workflow: Workflow[Any, Any]) -> list[str]:
-    """Two objects under one id: state and verdicts could not be told apart."""
-    owner: dict[str, Processor] = {}
+def _shared_ids(steps: Sequence[tuple[str, Step[Any, Any]]]) -> list[str]:
+    """Two processors under one id: state and verdicts could not be told apart."""
+    owners: dict[str, tuple[str, ProcessorStep]] = {}
     faults: list[str] = []
-    for step in acting_steps(workflow.plan):
-        if not isinstance(step, ProcessorStep):
+    for place, step in _placed(steps):
+        processor = step.processor
+        first_place, first = owners.setdefault(processor.id, (place, step))
+        if first.processor is processor:
             continue
-        first = owner.setdefault(step.processor.id, step.processor)
-        if first is not step.processor:
-            faults.append(f"two processors have the id {step.processor.id!r}: {first!r} and {step.processor!r}")
+        renamed = any(one.id != f"processor:{processor.id}" for one in (first, step))
+        faults.append(
+            f"two processors have the id {processor.id!r}: {first_place} and {place}; give one another id with "
+            f"{step.renaming}" + (" (create_step(…, id=…) gives one to its step alone)" if renamed else "")
+        )
     return faults
+
+
+def _placed(steps: Sequence[tuple[str, Step[Any, Any]]]) -> Iterator[tuple[str, ProcessorStep]]:
+    """Every processor in a list, those in its workflows with their path."""
+    for place, step in steps:
+        if isinstance(step, ProcessorStep):
+            yield f"{place} ({step.id})", step
+        elif isinstance(step, WorkflowStep):
+            for path, inner in steps_by_path(step.workflow.plan):
+                if isinstance(inner, ProcessorStep):
+                    yield f"{place} ({step.id}/{path})", inner

@@ -95,6 +95,11 @@ class Step(SupportsStep[I_contra, O_co]):
         """What is wrong with it as it was altered, in sentences."""
         return []
 
+    @property
+    def renaming(self) -> str:
+        """How one like it is given another id, in code."""
+        return 'create_step(x, id="…")'
+
     def altered(self, **changes: object) -> Self:
         """A second step of the same make with other attributes (``id=…``)."""
         made = copy.copy(self)

@@ -8,7 +8,7 @@ from typing import Any
 from interlock.ids import fault_in_id
 from interlock.schema import fault_in_schema, is_set
 from interlock.shown import shown
-from interlock.steps import RetryPolicy
+from interlock.steps import RetryPolicy, Step
 from interlock.steps.annotations import kind_of_generator
 from interlock.workflows.check_edges import edge_faults
 from interlock.workflows.naming import steps_in_scope
@@ -70,34 +70,35 @@ def _option_faults(options: Mapping[str, Any]) -> list[str]:
 
 def _id_faults(plan: Plan) -> list[str]:
     faults: list[str] = []
-    seen: dict[str, str] = {}
-    for place, step_id in _placed_ids(plan):
-        if (fault := fault_in_id(step_id)) is not None:
+    seen: dict[str, tuple[str, Step[Any, Any]]] = {}
+    for place, node in _placed_steps(plan):
+        if (fault := fault_in_id(node.id)) is not None:
             faults.append(f"{place}: {fault}")
-        if step_id in seen:
-            faults.append(
-                f"the id {step_id!r} stands twice: at {seen[step_id]} and at {place}; "
-                'give one another id with create_step(x, id="…")'
-            )
-        else:
-            seen[step_id] = place
+        if node.id not in seen:
+            seen[node.id] = (place, node.step)
+            continue
+        other_place, other = seen[node.id]
+        how = 'create_step(x, id="…")' if other.subject is node.step.subject else node.step.renaming
+        faults.append(
+            f"the id {node.id!r} stands twice: at {other_place} and at {place}; give one another id with {how}"
+        )
     return faults
 
 
-def _placed_ids(plan: Plan) -> Iterator[tuple[str, str]]:
-    """Ids of one scope with where they stand. A nested workflow has a scope of its own.
+def _placed_steps(plan: Plan) -> Iterator[tuple[str, StepNode | NestedNode]]:
+    """Steps of one scope with where they stand. A nested workflow has a scope of its own.
 
     What is no step is named by commit(), so that it stands in nobody's way.
     """
     for number, node in enumerate(plan.nodes, 1):
         if isinstance(node, StepNode | NestedNode):
-            yield f"node {number}", node.id
+            yield f"node {number}", node
             continue
         for place, arm in _arms(node):
             several = len(arm.nodes) > 1
             for at, inner in enumerate(arm.nodes, 1):
                 where = f"node {number}{place}" + (f", step {at}" if several else "")
-                yield from ((where, one.id) for one in steps_in_scope(inner))
+                yield from ((where, one) for one in steps_in_scope(inner))
 
 
 def _arms(node: Node) -> list[tuple[str, Plan]]:

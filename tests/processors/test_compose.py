@@ -8,6 +8,7 @@ import pytest
 
 from interlock import Agent, Processor, StepContext, create_step, create_workflow, step
 from interlock.errors import DefinitionError
+from interlock.processors import PIIDetector
 from interlock.processors.compose import compose
 from interlock.workflows import acting_steps
 from tests.lifecycle.acting import Everywhere, flow
@@ -76,8 +77,33 @@ def test_two_objects_with_one_id_in_one_list_are_refused_also_inside_workflows()
     nested = flow("nested").then(Everywhere("same")).commit()
     (fault,) = faults(Everywhere("same"), nested)
     assert "'same'" in fault
+    assert fault.startswith(
+        "two processors have the id 'same': item 0 (processor:same) and item 1 (nested/processor:same)"
+    )
     other = flow("other").parallel([flow("x").then(Everywhere("same")).commit(), Everywhere("same")]).merge().commit()
     assert any("'same'" in fault for fault in faults(other))
+
+
+def test_who_gives_two_of_a_class_one_id_is_told_what_helps() -> None:
+    agent = Agent(model="embedded/echo", input_processors=[PIIDetector(), PIIDetector(kinds=["ssn"], id="second")])
+    assert agent.generate_sync("hello").status == "success"
+    (plain,) = faults(PIIDetector(), PIIDetector(kinds=["ssn"]))
+    assert plain.endswith('give one another id with PIIDetector(id="…")')
+    named = [create_step(PIIDetector(), id="first"), create_step(PIIDetector(), id="second")]
+    (renamed,) = faults(*named)
+    assert renamed.startswith("two processors have the id 'pii-detector': item 0 (first) and item 1 (second)")
+    assert renamed.endswith("(create_step(…, id=…) gives one to its step alone)")
+    with pytest.raises(DefinitionError, match=r'another id with PIIDetector\(id="…"\)'):
+        flow("two").parallel([PIIDetector(), PIIDetector()]).merge().commit()
+
+
+def test_who_cannot_be_given_an_id_when_made_is_told_to_set_it() -> None:
+    class Fixed(Everywhere):
+        def __init__(self) -> None:
+            super().__init__("fixed")
+
+    (fault,) = faults(Fixed(), Fixed())
+    assert fault.endswith('give one another id with processor.id = "…"')
 
 
 def test_one_object_may_stand_in_a_list_twice_if_its_steps_have_two_ids() -> None:
