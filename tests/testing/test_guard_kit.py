@@ -8,11 +8,12 @@ from typing import Any
 import anyio
 import pytest
 
-from interlock import Processor
+from interlock import Agent, Processor, create_step
 from interlock.messages import Chunk, TextDelta
 from interlock.processors import InputContext, LLMRequestContext, OutputResultContext, OutputStreamContext, TextGuard
 from interlock.processors.text_guard import TextStrategy
 from interlock.testing import assert_chunking_invariant, assert_same_verdict_everywhere
+from tests.lifecycle.acting import flow
 
 TEXT = "see T-12, T-3 and T- too"
 
@@ -113,7 +114,7 @@ def test_a_guard_that_finds_other_things_in_pieces_is_found_out(guard: TextGuard
 
 
 def test_a_guard_that_declares_too_little_fails_every_way_and_says_so() -> None:
-    with pytest.raises(Exception, match="longest_match is 3"):
+    with pytest.raises(AssertionError, match=r"guard 'too-long' decides nothing: StepFailed: .*longest_match is 3"):
         assert_same_verdict_everywhere(TooLong(), TEXT)
 
 
@@ -204,3 +205,61 @@ def test_a_guard_that_sleeps_through_a_resumed_turn_is_caught() -> None:
 
     with pytest.raises(AssertionError, match="at a turn that was resumed"):
         assert_same_verdict_everywhere(Sleepy(), "see TICKET-4711, please")
+
+
+KIT: list[Any] = [assert_chunking_invariant, assert_same_verdict_everywhere]
+
+
+@pytest.mark.parametrize("assert_holds", KIT)
+def test_a_step_made_of_a_guard_is_tried_as_the_guard_is(assert_holds: Any) -> None:
+    assert_holds(create_step(Tickets(), id="other", shadow=True), TEXT, finds=True)
+    with pytest.raises(AssertionError, match="guard 'too-long'"):
+        assert_holds(create_step(TooLong(), id="other"), TEXT)
+
+
+NO_GUARDS: list[tuple[Any, str]] = [
+    (flow("many").then(Tickets()).commit(), "the workflow 'many': try each of its guards by itself"),
+    (create_step(flow("many").then(Tickets()).commit(), id="step"), "the workflow 'step': try each"),
+    (Agent(id="a", model="embedded/echo"), "<Agent 'a'"),
+    (create_step(lambda ctx: ctx.input, id="fn"), "the function step 'fn'"),
+    (Tickets, r"the class Tickets: pass an instance, Tickets\(…\)"),
+    (None, "None"),
+]
+
+
+@pytest.mark.parametrize("assert_holds", KIT)
+@pytest.mark.parametrize(("given", "told"), NO_GUARDS)
+def test_what_is_no_guard_is_refused_with_what_the_kit_takes(assert_holds: Any, given: Any, told: str) -> None:
+    with pytest.raises(
+        TypeError, match=rf"{assert_holds.__name__}\(\) takes a guard, or create_step.*, and not {told}"
+    ):
+        assert_holds(given, TEXT)
+
+
+@pytest.mark.parametrize("assert_holds", KIT)
+def test_what_is_no_text_is_refused(assert_holds: Any) -> None:
+    with pytest.raises(TypeError, match="takes a text to try guard 'tickets' with, and not 5"):
+        assert_holds(Tickets(), 5)
+
+
+@pytest.mark.parametrize("assert_holds", KIT)
+@pytest.mark.parametrize("strategy", ["redact", "block", "filter", "warn"])
+def test_a_text_in_which_nothing_is_found_passes_unless_the_test_says_that_something_is(
+    assert_holds: Any, strategy: TextStrategy
+) -> None:
+    guard = Tickets(strategy=strategy)
+    assert_holds(guard, "nothing here")
+    assert_holds(guard, "nothing here", finds=False)
+    assert_holds(guard, TEXT, finds=True)
+    with pytest.raises(AssertionError, match="guard 'tickets' found nothing in the text, and the test says finds=True"):
+        assert_holds(guard, "nothing here", finds=True)
+    with pytest.raises(AssertionError, match="did something about the text, and the test says finds=False"):
+        assert_holds(guard, TEXT, finds=False)
+
+
+@pytest.mark.parametrize("assert_holds", KIT)
+def test_a_long_text_is_shown_around_the_first_difference(assert_holds: Any) -> None:
+    with pytest.raises(AssertionError) as raised:
+        assert_holds(FromTheRight(), "x" * 300 + " T-1 and T-2 " + "y" * 300)
+    assert len(str(raised.value)) < 500
+    assert " at 301 of " in str(raised.value)
