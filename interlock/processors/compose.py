@@ -12,6 +12,7 @@ from interlock.schema import fits, schema_name
 from interlock.steps import Step
 from interlock.steps.step import supports_step
 from interlock.workflows import Workflow, WorkflowBuilder, WorkflowStep, create_workflow
+from interlock.workflows.builder import commit_list
 from interlock.workflows.nodes import (
     BranchNode,
     DagNode,
@@ -64,7 +65,7 @@ def compose(name: str, entries: Sequence[ProcessorLike]) -> Workflow[Any, Any] |
     faults += shared
     if steps and not shared:
         try:
-            workflow = builder.commit()
+            workflow = commit_list(builder)
         except DefinitionError as error:
             faults += error.faults
         else:

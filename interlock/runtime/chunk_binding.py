@@ -177,7 +177,7 @@ class Binding:
         step = node.step
         path = place.prefix + node.id
         retry = cast("WorkflowStep[Any, Any]", step).workflow.retry or place.retry
-        scope = Scope.of(self._execution, asks=_asks(node.plan.nodes), rounds=place.scope.rounds)
+        scope = place.scope.nested(step, asks=_asks(node.plan.nodes))
         inner = replace(place, scope=scope, prefix=f"{path}/", retry=retry)
         if _policy(step.retry) is None and step.timeout is None:
             given = self._workflow(node.plan, inner, laid, given)

@@ -5,14 +5,15 @@ from __future__ import annotations
 import copy
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from interlock.ids import new_id
 from interlock.processors.base import Processor
 from interlock.processors.seat import RunFacts, Seat
 from interlock.runtime.checks import PointChecks
 from interlock.runtime.run_state import RunState
-from interlock.steps import StepRun, Turn
+from interlock.schema import UNSET, is_set
+from interlock.steps import Step, StepRun, Turn
 from interlock.verdict import CheckRecord, Latch, Phase, SuspendSignal
 from interlock.workflows.outcome import Suspension
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from interlock.runtime.journal.tape import Tape
     from interlock.runtime.strand import Operation
     from interlock.runtime.timekeeper import Timekeeper
+    from interlock.runtime.workflow_states import WorkflowStates
+    from interlock.workflows import Workflow
 
 __all__ = ["Execution"]
 
@@ -34,6 +37,7 @@ class Execution:
         tape: Who is told what happens, and knows what has happened before; None: nobody watches.
         state: The run's state; None: an empty one is made when a step first asks.
         states: Processor states of the run, by ``id()`` of the processor.
+        workflow_states: The states of an agent's workflows; None: one workflow runs by itself.
         checks: Where processors' verdicts are noted.
 
     Attributes:
@@ -51,6 +55,7 @@ class Execution:
         "_checks",
         "_steps_check",
         "_timekeeper",
+        "_workflow_states",
         "any_checks",
         "cuts",
         "entries",
@@ -74,11 +79,13 @@ class Execution:
         state: RunState | None = None,
         *,
         states: dict[int, dict[str, object]] | None = None,
+        workflow_states: WorkflowStates | None = None,
         checks: PointChecks | None = None,
     ) -> None:
         self.facts = facts
         self.latch: Latch = facts.latch
         self.phase = phase
+        self._workflow_states = workflow_states
         self.states = states  # most runs have no processors
         self._checks = checks
         self.tape = tape
@@ -158,9 +165,32 @@ class Execution:
             found += [check for entry in self.entries if entry.notes is not None for check in entry.notes.checks]
         return found
 
-    def state_view(self, turn: Turn) -> Any:
-        """The run's state, as the step's schema has it."""
-        return self.state.view(turn.op.step)
+    def state_of(self, run: StepRun) -> RunState:
+        """The state of a workflow's run: of an agent's workflows each has its own."""
+        if self._workflow_states is None:
+            return self.state
+        return self._workflow_states.of(cast("Workflow[Any, Any] | None", run.state_of))
+
+    def state_view(self, turn: Turn, run: StepRun) -> Any:
+        """The state, as the step's schema has it, or that of the workflow around it."""
+        step = turn.op.step
+        own = UNSET if step is None else step.state_schema
+        return self.state_of(run).view(own if is_set(own) else run.state_schema)
+
+    def nested_scope(self, around: StepRun, step: Step[Any, Any], value: object) -> StepRun:
+        """What the steps of a nested workflow share.
+
+        Args:
+            around: What those of the workflow around it share.
+            step: What the nested workflow is made into.
+            value: Its input.
+        """
+        run = self.scope(value)
+        run.state_schema = step.state_schema if is_set(step.state_schema) else around.state_schema
+        run.state_of = around.state_of
+        if run.state_of is None and self._workflow_states is not None:
+            run.state_of = step.subject
+        return run
 
     def written(self, turn: Turn, name: str, value: object) -> None:
         """A step wrote something for whoever reads along."""

@@ -18,6 +18,7 @@ from interlock.runtime.lower import Place, lower
 from interlock.runtime.operations.hooks_in import hooks_in
 from interlock.runtime.processor_lists import ProcessorLists
 from interlock.runtime.strand import Operation, Strand, drive
+from interlock.runtime.workflow_states import WorkflowStates
 from interlock.verdict import CheckRecord, Phase
 from interlock.workflows import Plan, StepNode
 
@@ -57,6 +58,7 @@ class Points:
         self.lists = self._lists = lists
         self._messages = messages
         self._states: dict[int, dict[str, object]] = {}
+        self._workflow_states = WorkflowStates(lists.state_schemas)
         self._earlier: list[CheckRecord] = []
         self._current: Execution | None = None
         self.stopped_with: MessageList | None = None
@@ -129,6 +131,7 @@ class Points:
         if phase is Phase.INPUT_STEP:
             ops = (*ops, *self._last)
         execution = self._execution(phase, step_number)
+        self._workflow_states.next_point()
         flowing = context.fork()
         strand = Strand(ops, flowing, execution, execution.scope(flowing))
         self._current = execution
@@ -178,9 +181,11 @@ class Points:
         return self._lists.processors().values()
 
     def states(self) -> dict[str, dict[str, object]]:
-        """What processors keep for the run, by list and id."""
+        """What processors and workflows keep for the run, by list and id."""
         named = self._lists.processors()
-        return {name: self._states[id(p)] for name, p in named.items() if self._states.get(id(p))}
+        kept = {name: self._states[id(p)] for name, p in named.items() if self._states.get(id(p))}
+        values = self._workflow_states.values()
+        return {**kept, **{name: values[one] for name, one in self._lists.workflows().items() if one in values}}
 
     def restore(self, checks: Sequence[CheckRecord], states: Mapping[str, dict[str, object]]) -> None:
         """Go on from what was decided and kept before.
@@ -194,6 +199,9 @@ class Points:
         for name, processor in self._lists.processors().items():
             if name in states:
                 self._states.setdefault(id(processor), {}).update(states[name])
+        for name, workflow in self._lists.workflows().items():
+            if name in states:
+                self._workflow_states.restore(workflow, states[name])
 
     def follow(self, messages: MessageList, step_number: int) -> None:
         """Work on another conversation from now on, in the middle of a step."""
@@ -202,7 +210,13 @@ class Points:
             self._path.begin_step(step_number, messages)
 
     def _execution(self, phase: Phase, step_number: int | None = None) -> Execution:
-        return Execution(self.facts, phase, states=self._states, checks=PointChecks(step_number, self.facts.attempt))
+        return Execution(
+            self.facts,
+            phase,
+            states=self._states,
+            workflow_states=self._workflow_states,
+            checks=PointChecks(step_number, self.facts.attempt),
+        )
 
 
 def _checks_of(path: ChunkPath) -> list[CheckRecord]:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from interlock.processors.base import Processor, ProcessorStep
 from interlock.processors.compose import ProcessorLike, compose
+from interlock.schema import is_set
 from interlock.steps import Step
 from interlock.tracing import warn
 from interlock.verdict import Phase
@@ -114,6 +116,25 @@ class ProcessorLists:
                 if isinstance(step, ProcessorStep):
                     found.setdefault(id(step.processor), (f"{name}/{step.processor.id}", step.processor))
         return dict(found.values())
+
+    def workflows(self) -> Mapping[str, Workflow[Any, Any] | None]:
+        """The workflows that stand in the lists, by list and id; under ``""`` what stands in none."""
+        found: dict[Workflow[Any, Any], str] = {}
+        for name, workflow in self._workflows.items():
+            for node in () if workflow is None else workflow.plan.nodes:
+                if isinstance(node, NestedNode):
+                    found.setdefault(cast("Workflow[Any, Any]", node.step.subject), f"workflow:{name}/{node.id}")
+        return {"": None, **{name: workflow for workflow, name in found.items()}}
+
+    @cached_property
+    def state_schemas(self) -> Sequence[object]:
+        """The state schemas of the steps that stand in no workflow."""
+        found: list[object] = []
+        for workflow in self._workflows.values():
+            for node in () if workflow is None else workflow.plan.nodes:
+                if isinstance(node, StepNode) and is_set(node.step.state_schema):
+                    found.append(node.step.state_schema)
+        return found
 
     def drawn(self, phase: Phase) -> Plan | None:
         """What runs at a point, as one plan to look at; where several lists act, each is a frame of its own."""

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol, cast
 
+from pydantic_core import to_jsonable_python
+
 from interlock.errors import StateConflict
 from interlock.schema import UNSET, is_set
-from interlock.steps import Step, Turn
+from interlock.steps import Turn
 
 __all__ = ["Absolute", "Block", "RunState", "Site", "StateRules"]
 
@@ -91,10 +93,22 @@ class RunState:
         self._before: tuple[Turn, dict[str, object]] | None = None
         self._in_turn: set[tuple[Block, tuple[int, ...]]] = set()
 
-    def view(self, step: Step[object, object] | None = None) -> object:
-        """A copy: as the step's ``state_schema`` has it, else the workflow's, else a dict."""
-        schema = self._schema if step is None or not is_set(step.state_schema) else step.state_schema
+    def view(self, schema: object = UNSET) -> object:
+        """A copy: as a schema has it, else the workflow's, else a dict."""
+        if not is_set(schema):
+            schema = self._schema
         return _copied(self.values) if self._rules is None else self._rules.view(self.values, schema)
+
+    def as_data(self) -> dict[str, object]:
+        """A copy of the values that can be written: as JSON where a schema can read that again, else as they are."""
+        values = cast("dict[str, object]", _copied(self.values))
+        return values if self._rules is None else to_jsonable_python(values)
+
+    def settle(self) -> None:
+        """Nothing that was written so far is at odds with what is written from now on."""
+        self._writers.clear()
+        self._in_turn.clear()
+        self._before = None
 
     def apply(self, turn: Turn, site: Site, deltas: Sequence[tuple[str, object]]) -> dict[str, object]:
         """Apply what a step changed.

@@ -23,8 +23,8 @@ T = TypeVar("T")
 class RunHost(Protocol):
     """What runs a run, as far as its steps have to do with it."""
 
-    def state_view(self, turn: Turn) -> Any:
-        """The run's state, as the step's schema has it."""
+    def state_view(self, turn: Turn, run: StepRun) -> Any:
+        """The state of a step's run, as the step's schema has it, or its workflow's."""
         ...
 
     def written(self, turn: Turn, name: str, value: object) -> None:
@@ -142,9 +142,23 @@ class StepRun:
 
     Attributes:
         bailed: What a step ended the workflow with, in a tuple; None as long as none did.
+        state_schema: How the state shows itself to steps that do not say it; ``UNSET``: as the run has it.
+        state_of: Whose state it is: the workflow in an agent's list; None: the run's own.
     """
 
-    __slots__ = ("_wakers", "bailed", "host", "latch", "outputs", "phase", "request_context", "run_id", "run_input")
+    __slots__ = (
+        "_wakers",
+        "bailed",
+        "host",
+        "latch",
+        "outputs",
+        "phase",
+        "request_context",
+        "run_id",
+        "run_input",
+        "state_of",
+        "state_schema",
+    )
 
     def __init__(
         self,
@@ -163,6 +177,8 @@ class StepRun:
         self.host = host
         self.outputs: dict[Step[Any, Any], object] = {}
         self.bailed: tuple[object] | None = None
+        self.state_schema: object = UNSET
+        self.state_of: object = None
         self._wakers: list[Callable[[], object]] | None = None
 
     @property
@@ -260,7 +276,7 @@ class StepContext(Turn, Generic[I_co]):
 
         A copy: editing it changes nothing, :meth:`set_state` does.
         """
-        return {} if self._run.host is None else self._run.host.state_view(self)
+        return {} if self._run.host is None else self._run.host.state_view(self, self._run)
 
     def set_state(self, **changes: object) -> None:
         """Change the run's state. The changes are applied when the step has succeeded, by the keys' reducers.

@@ -21,7 +21,7 @@ class _Host:
     def __init__(self, state: object) -> None:
         self._state = state
 
-    def state_view(self, turn: Turn) -> object:
+    def state_view(self, turn: Turn, run: StepRun) -> object:
         return copy.copy(self._state)
 
     def written(self, turn: Turn, name: str, value: object) -> None:

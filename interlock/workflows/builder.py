@@ -29,7 +29,7 @@ from interlock.workflows.outcome import Failed, Outcome
 from interlock.workflows.sources import Source
 from interlock.workflows.workflow import Workflow
 
-__all__ = ["WorkflowBuilder", "WorkflowOptions"]
+__all__ = ["WorkflowBuilder", "WorkflowOptions", "commit_list"]
 
 I_contra = TypeVar("I_contra", contravariant=True)
 Cur_co = TypeVar("Cur_co", covariant=True)
@@ -332,6 +332,9 @@ class WorkflowBuilder(Uncommitted, Generic[I_contra, Cur_co, O]):
         Raises:
             DefinitionError: With every fault found, not only the first.
         """
+        return self._checked()
+
+    def _checked(self, *, states_apart: bool = False) -> Workflow[Any, Any]:
         from interlock.workflows.check import faults_in
 
         links = self._links()
@@ -339,7 +342,7 @@ class WorkflowBuilder(Uncommitted, Generic[I_contra, Cur_co, O]):
         try:
             nodes, unread = bound(named([link.node for link in links]))
             plan = Plan(self.id, nodes)
-            faults += faults_in(plan, self._options)
+            faults += faults_in(plan, self._options, states_apart=states_apart)
         except RecursionError:
             raise DefinitionError(
                 "it is nested deeper than Python's recursion limit allows", subject=f"workflow {self.id!r}"
@@ -377,3 +380,15 @@ class WorkflowBuilder(Uncommitted, Generic[I_contra, Cur_co, O]):
 
     def _with(self, made: Made) -> WorkflowBuilder[I_contra, Any, O]:
         return WorkflowBuilder(self.id, self._options, _Link(self._last, made.node, made.faults, self._count + 1))
+
+
+def commit_list(builder: WorkflowBuilder[Any, Any, Any]) -> Workflow[Any, Any]:
+    """Commit what is made of a list, in which each workflow keeps a state of its own.
+
+    Args:
+        builder: With the list's entries, one after the other.
+
+    Raises:
+        DefinitionError: With every fault found, not only the first.
+    """
+    return builder._checked(states_apart=True)

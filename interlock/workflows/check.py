@@ -28,12 +28,13 @@ from interlock.workflows.nodes import (
 __all__ = ["faults_in"]
 
 
-def faults_in(plan: Plan, options: Mapping[str, Any]) -> list[str]:
+def faults_in(plan: Plan, options: Mapping[str, Any], *, states_apart: bool = False) -> list[str]:
     """One sentence a fault; empty where the workflow is sound.
 
     Args:
         plan: The workflow's own plan.
         options: What was said of the workflow as a whole, by the names of ``create_workflow``'s arguments.
+        states_apart: Whether the workflows that stand in it have a state each, and no state is shared.
     """
     faults: list[str] = []
     if (fault := fault_in_id(plan.id)) is not None:
@@ -43,7 +44,7 @@ def faults_in(plan: Plan, options: Mapping[str, Any]) -> list[str]:
         faults.append("the workflow has no steps: add one with .then(…), .parallel(…) or .map(…)")
     faults += _id_faults(plan)
     faults += edge_faults(plan, options["input_schema"], options["output_schema"])
-    return faults + _state_faults(plan, options["state_schema"])
+    return faults + _state_faults(plan, options["state_schema"], states_apart=states_apart)
 
 
 def _option_faults(options: Mapping[str, Any]) -> list[str]:
@@ -119,10 +120,11 @@ def _arms(node: Node) -> list[tuple[str, Plan]]:
             return []
 
 
-def _state_faults(plan: Plan, state_schema: object) -> list[str]:
+def _state_faults(plan: Plan, state_schema: object, *, states_apart: bool) -> list[str]:
     """What of the state schemas of the workflow, its steps and those of nested workflows cannot stand in one state."""
     schemas: list[tuple[str, object]] = [("the workflow", state_schema)] if is_set(state_schema) else []
-    schemas += _state_schemas(plan, "")
+    alone = Plan(plan.id, tuple(node for node in plan.nodes if not isinstance(node, NestedNode)))
+    schemas += _state_schemas(alone if states_apart else plan, "")
     if not schemas:
         return []
     from interlock.workflows.state_schema import joined

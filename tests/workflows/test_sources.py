@@ -48,7 +48,7 @@ class Host:
 
     state: dict[str, object] = field(default_factory=dict[str, object])
 
-    def state_view(self, turn: Turn) -> dict[str, object]:
+    def state_view(self, turn: Turn, run: StepRun) -> dict[str, object]:
         return self.state
 
     def written(self, turn: Turn, name: str, value: object) -> None:

@@ -93,7 +93,7 @@ class Call:
         if notes.signal is not None:
             raise notes.signal
         if notes.deltas:  # branches that write one key do so in the order in which they end
-            self._scope.execution.state.apply(self._turn, (), notes.deltas)
+            self._scope.execution.state_of(self._scope.run).apply(self._turn, (), notes.deltas)
 
     def failed(self, error: BaseException) -> BaseException:
         """What its error becomes."""

@@ -78,9 +78,17 @@ class Scope:
     rounds: Sequence[Round] = field(default=())
 
     @staticmethod
-    def of(execution: Execution, *, asks: bool, rounds: Sequence[Round] = ()) -> Scope:
-        """A workflow's scope."""
-        run = execution.scope(None)
+    def of(execution: Execution, *, asks: bool) -> Scope:
+        """A list's scope."""
+        return Scope._with(execution.scope(None), execution, asks)
+
+    def nested(self, step: Step[Any, Any], *, asks: bool) -> Scope:
+        """The scope of a workflow in this one."""
+        run = self.execution.nested_scope(self.run, step, None)
+        return Scope._with(run, self.execution, asks, self.rounds)
+
+    @staticmethod
+    def _with(run: StepRun, execution: Execution, asks: bool, rounds: Sequence[Round] = ()) -> Scope:
         outputs = run.outputs = Outputs()
         return Scope(run, execution, asks, outputs, rounds)
 

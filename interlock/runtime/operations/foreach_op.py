@@ -69,7 +69,7 @@ class ForeachOp(Operation):
         if not isinstance(width, int) or isinstance(width, bool) or width < 1:
             raise RunError(f"{self.path!r}: concurrency must be a whole number, at least 1, not {width!r}")
         if width == 1 and not isinstance(self._concurrency, int):
-            strand.execution.state.in_turn(self.body[0].site[-1][0], strand.at)
+            strand.execution.state_of(strand.run).in_turn(self.body[0].site[-1][0], strand.at)
         window = _Window(self, strand, width)
         waiting = window.start()
         if not waiting:

@@ -47,7 +47,7 @@ class NestedOp(Operation):
 
     def call(self, strand: Strand, value: Any) -> object:
         """One attempt."""
-        inner = strand.inner(self.ops, value, run=strand.execution.scope(value))
+        inner = strand.inner(self.ops, value, run=strand.execution.nested_scope(strand.run, self._step, value))
         try:
             awaitable = advance(inner)
         except BailSignal as signal:

@@ -152,12 +152,13 @@ def settle(strand: Strand, entry: Entry) -> None:
     if notes is None or not notes.deltas:
         return
     execution = strand.execution
-    changed = execution.state.apply(entry, cast("Operation", entry.op).site, notes.deltas)
+    state = execution.state_of(strand.run)
+    changed = state.apply(entry, cast("Operation", entry.op).site, notes.deltas)
     if execution.tape is not None:
         try:
             execution.tape.state_changed(entry, changed)
         except UnrecordableValue:
-            execution.state.revert(entry)
+            state.revert(entry)
             raise
 
 
