@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from interlock.errors import AlreadyResumed, JournalConflict, NothingSuspended, RunError, StorageError, UnknownRun
 from interlock.runtime.agent_run import SETTINGS
 from interlock.runtime.shelf import Answer, check_answer
+from interlock.runtime.shielded import shielded
 from interlock.runtime.tool_calls import Call, Waiting
 from interlock.storage import JournalRow, RunStore
 
@@ -51,8 +52,7 @@ class AgentJournal:
             UnrecordableValue: Something of the run cannot be written, such as an object that a processor keeps in its
                 state; it names what.
         """
-        told = {"agent": self._agent_id, **self._encoded(_told(run))}
-        run.journal_rows = await self._append(run.facts.run_id, run.journal_rows, "agent-suspend", told)
+        await self._append(run, "agent-suspend", {"agent": self._agent_id, **self._encoded(_told(run))})
 
     async def waiting(self, run_id: str, answer: Answer, *, here: bool) -> tuple[Told, int]:
         """What is known of a run that waits, for the one who wants to go on with it.
@@ -97,7 +97,7 @@ class AgentJournal:
             StorageError: The store failed.
         """
         try:
-            run.journal_rows = await self._append(run.facts.run_id, run.journal_rows, "agent-resume", {})
+            await self._append(run, "agent-resume", {})
         except JournalConflict:
             raise AlreadyResumed(run.facts.run_id, "what it waited for") from None
 
@@ -107,7 +107,7 @@ class AgentJournal:
         Raises:
             StorageError: The store failed.
         """
-        run.journal_rows = await self._append(run.facts.run_id, run.journal_rows, "agent-finish", {"status": status})
+        await self._append(run, "agent-finish", {"status": status})
 
     async def _read(self, run_id: str) -> Sequence[JournalRow]:
         try:
@@ -120,14 +120,20 @@ class AgentJournal:
             raise UnknownRun(run_id)
         return rows
 
-    async def _append(self, run_id: str, after: int, kind: str, data: Mapping[str, Any]) -> int:
-        try:
+    async def _append(self, run: AgentRun, kind: str, data: Mapping[str, Any]) -> None:
+        """Write a row. Where the caller is cancelled meanwhile, ``run.journal_rows`` says whether it is there."""
+        run_id, after = run.facts.run_id, run.journal_rows
+
+        async def write() -> None:
             await self._store.append(run_id, after, [JournalRow(after + 1, kind, time(), data=data)])
+            run.journal_rows = after + 1
+
+        try:
+            await shielded(write)
         except StorageError:
             raise
         except Exception as error:
             raise StorageError(f"the store failed to write the journal of run {run_id!r}: {error}") from error
-        return after + 1
 
     def _encoded(self, told: Told) -> dict[str, Any]:
         codec = self._values()

@@ -7,8 +7,11 @@ from dataclasses import dataclass
 from types import NoneType
 from typing import TYPE_CHECKING, cast
 
+import anyio
+
 from interlock.errors import DefinitionError, NothingSuspended
 from interlock.storage import RunStore
+from interlock.tracing import warn
 
 if TYPE_CHECKING:
     from interlock.runtime.agent_journal import AgentJournal, Told
@@ -97,6 +100,8 @@ class Shelf:
             NothingSuspended: No such run of this agent waits, or it does not wait for that call.
             RunError: In the store stands another's run, or none, or one that somebody else goes on with.
             StorageError: The store failed.
+
+        Who is cancelled before this returns has not taken it: it waits on.
         """
         journal = self._kept()
         run = self._runs.get(run_id)
@@ -104,7 +109,7 @@ class Shelf:
             told, rows = await journal.waiting(run_id, answer, here=run is not None)
             if run is None:
                 run = await restored(told, rows)
-            await journal.claim(run)
+            await self._claim(journal, run)
         elif run is None:
             why = f"agent {self._agent_id!r} has no run of that id that waits; it may have been resumed already"
             raise NothingSuspended(run_id, why)
@@ -114,13 +119,33 @@ class Shelf:
         return run
 
     async def ended(self, run: AgentRun, status: RunStatus) -> None:
-        """Note how a run has ended, where the store knows of it.
+        """Note how a run has ended, where the store knows of it. What is noted stands, whatever comes then.
 
         Raises:
             StorageError: The store failed.
         """
-        if self._journal is not None and run.journal_rows:
+        before = run.journal_rows
+        if self._journal is None or not before:
+            return
+        try:
             await self._journal.finish(run, status)
+        finally:
+            if run.journal_rows > before:
+                run.end(status)
+
+    async def _claim(self, journal: AgentJournal, run: AgentRun) -> None:
+        """Claim a run. Whoever is cancelled meanwhile does not go on with it: then it waits again."""
+        before = run.journal_rows
+        try:
+            await journal.claim(run)
+        except anyio.get_cancelled_exc_class():
+            if run.journal_rows > before:
+                try:
+                    await journal.suspend(run)
+                except Exception as error:
+                    told = f"{type(error).__name__}: {error}"
+                    warn("a run could not be given back to its store", run_id=run.facts.run_id, error=told)
+            raise
 
     def _kept(self) -> AgentJournal | None:
         if self._store is not None and self._journal is None:
