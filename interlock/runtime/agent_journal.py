@@ -177,6 +177,7 @@ def _told(run: AgentRun) -> dict[str, Any]:
         "of_the_call": run.brought_along(),
         "checks": run.points.records(),
         "states": run.points.states(),
+        "signals": [] if run.facts.outbox is None else list(run.facts.outbox.signals),
     }
 
 
@@ -230,6 +231,8 @@ def restore(run: AgentRun, told: Told) -> None:
     run.stand_at(told["stands"])
     run.facts.retry_count = told["retry_count"]
     run.points.restore(told["checks"], told["states"])
+    if told.get("signals"):  # which not every version has written
+        run.facts.open_outbox().signals.extend(told["signals"])
     offered = {name: tool for name, tool in tools.items() if name in told["offered"]}
     calls: list[Call] = []
     for one in told["waiting"]:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from interlock import Agent, Phase, create_workflow
+from interlock import Agent, Phase, create_workflow, tool
 from interlock.messages import ToolInvocationPart
 from interlock.processors import OutputStreamContext, ProcessorStepSchema
 from interlock.processors.hook_context import HookContext
+from interlock.runtime import MemoryRunStore
+from interlock.storage import RunStore
 from interlock.testing import ScriptedModel
 
 from .acting import Act, Everywhere
@@ -101,3 +103,26 @@ async def test_a_signal_sent_with_an_answer_that_was_rejected_is_taken_back_with
     await Agent(model=model, tools=[look], output_processors=[sends], max_processor_retries=1).generate("x")
     assert "signal 2" in model.received(2)
     assert "signal 1" not in model.received(1) + model.received(2)
+
+
+@pytest.mark.parametrize("store", [None, MemoryRunStore()], ids=["in this process", "from a store"])
+async def test_a_signal_sent_when_somebody_is_asked_is_read_when_the_run_goes_on(store: RunStore | None) -> None:
+    @tool(needs_approval=True)
+    def pay() -> str:
+        return "paid"
+
+    def asked(ctx: HookContext) -> object:
+        if isinstance(ctx, OutputStreamContext) and ctx.chunk.type == "tool-call-approval":
+            ctx.send_signal("a person was asked", attributes={"n": 1}, transient=True)
+        return getattr(ctx, "chunk", None)
+
+    def agent(model: ScriptedModel) -> Agent:
+        sends = Everywhere(acts={Phase.OUTPUT_STREAM: asked})
+        return Agent(model=model, tools=[pay], output_processors=[sends], run_store=store)
+
+    model = ScriptedModel([ScriptedModel.tool_call("pay", {}), "done"])
+    first = agent(model)
+    waits = await first.generate("x")
+    result = await (first if store is None else agent(model)).resume(waits.run_id, approve=True)
+    assert '<system-reminder n="1">a person was asked</system-reminder>' in model.received(1)
+    assert [message.role for message in result.messages] == ["user", "assistant", "signal"]
