@@ -206,7 +206,7 @@ class CheckRecord:
         verdict: What it decided.
         kept: False where it changed something that the graph then left behind (a ``map`` that took another branch).
         duration: Seconds in the hook. For the per-chunk phase: the sum, shared evenly by the chain's processors.
-        reason: Why it blocked, warned or did not come to an end.
+        reason: Why it blocked, warned, refused a tool call or did not come to an end.
         path: Ids of the workflows it stands in, and its own, joined by ``/``.
         step_number: The step of the loop, from 0; None outside the loop.
         runs: How many times it ran for this record (chunks, in the per-chunk phase).
@@ -215,6 +215,7 @@ class CheckRecord:
             …; empty where it has not said so.
         failed: Whether it could not decide, because it failed or took too long, whatever its policy made of that.
         attempt: The attempt at its step, from 1.
+        denied: The id of the tool call that it refused; None where it refused none.
     """
 
     processor_id: str
@@ -231,6 +232,7 @@ class CheckRecord:
     looked_at: frozenset[tuple[str, str]] = frozenset()
     failed: bool = False
     attempt: int = 1
+    denied: str | None = None
 
 
 NOTHING_TO_READ: Final = "there is no text here that this guard reads"

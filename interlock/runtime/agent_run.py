@@ -35,7 +35,7 @@ from interlock.models import LanguageModel, ToolChoice
 from interlock.processors.progress import RunResult, StepResult
 from interlock.processors.seat import RunFacts
 from interlock.runtime.assembly import Assembly, put_data
-from interlock.runtime.occurred import Occurred
+from interlock.runtime.occurred import FEEDBACK, Occurred, ToolProgress
 from interlock.runtime.options import Release
 from interlock.runtime.points import Points
 from interlock.runtime.result import AgentResult, RunStatus
@@ -49,9 +49,6 @@ if TYPE_CHECKING:
     from interlock.runtime.tool_calls import Waiting
 
 __all__ = ["FEEDBACK", "SETTINGS", "AgentRun", "CallSettings"]
-
-FEEDBACK: Final = "processor-retry-feedback"
-"""The tag of the system message that tells the model why its last answer was not accepted."""
 
 
 @dataclass(frozen=True)
@@ -110,6 +107,7 @@ _STANDS: Final = (
     "_step_accepted",
     "attempt",
     "came",
+    "tool_progress",
 )
 
 
@@ -152,6 +150,7 @@ class AgentRun:
         output: The object that the answer has come to.
         attempt: At the newest step, from 1.
         came: The types of the chunks that models and tools gave, accepted or not.
+        tool_progress: How far the tools came that were started, by call.
     """
 
     facts: RunFacts
@@ -184,6 +183,7 @@ class AgentRun:
     output: object = None
     attempt: int = 0
     came: set[str] = field(default_factory=set[str])
+    tool_progress: dict[str, ToolProgress] = field(default_factory=dict[str, ToolProgress])
     _tried: int = -1
     _at_end: MessageList | None = None
     _delivered: StringIO = field(default_factory=StringIO)
@@ -435,6 +435,7 @@ class AgentRun:
 
     def stand_at(self, stands: Mapping[str, object]) -> None:
         """Stand where another run stood."""
+        stands = {"tool_progress": {}, **stands}  # which not every version has written
         for name in _STANDS:
             setattr(self, name, stands[name])
         self.points.follow(self.messages, self.steps[-1].step_number)
@@ -455,7 +456,7 @@ class AgentRun:
     def _occurred(self) -> Occurred:
         """What there was to look at, whatever is left of it."""
         lists = (self._before, self.points.stopped_with, self._at_end, self.messages)
-        return Occurred(tuple(one for one in lists if one is not None), frozenset(self.came))
+        return Occurred(tuple(one for one in lists if one is not None), frozenset(self.came), dict(self.tool_progress))
 
     def result(self) -> AgentResult:
         """The result. What was not delivered to a client is not in the text of a run that did not end well."""

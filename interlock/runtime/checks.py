@@ -45,6 +45,7 @@ class PointChecks:
         metadata: Mapping[str, object] | None = None,
         looked_at: frozenset[tuple[str, str]] = frozenset(),
         failed: bool = False,
+        denied: str | None = None,
     ) -> None:
         """Note what one processor decided."""
         self._records[asked.order] = CheckRecord(
@@ -62,6 +63,7 @@ class PointChecks:
             looked_at=looked_at,
             failed=failed,
             attempt=self.attempt,
+            denied=denied,
         )
 
     def picked(self, order: tuple[int, ...], branches: Mapping[str, HookContext], chosen: object) -> None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from interlock.errors import DefinitionError
+from interlock.messages import ToolCall
 from interlock.runtime.laid_over import ending, point_overlay, stopped_at
 from interlock.runtime.processor_lists import LISTS, ProcessorLists
 from interlock.runtime.result import AgentResult
@@ -86,7 +87,9 @@ def _sections(agent: Agent, run: AgentResult | None) -> Sequence[Section]:
     if run is None:
         points = {phase: _point(phase, agent.composed, agent.per_run) for phase in Phase}
     else:
-        tools += _counted("call", sum(len(step.tool_calls) for step in run.steps if step.finish_reason != "retry"))
+        calls = [call for step in run.steps if step.finish_reason != "retry" for call in step.tool_calls]
+        idle = sum(not _ran(run, call) for call in calls)
+        tools += _counted("call", len(calls), f", {idle} did not run" if idle else "")
         model = replace(model, text=agent.model.id + _counted("answer", len(run.steps)))
         lists = run.lists if run.lists is not None else agent.composed
         points = {phase: _laid_over(_point(phase, lists, ()), phase, lists, run) for phase in Phase}
@@ -145,6 +148,8 @@ def _unused(run: AgentResult | None) -> frozenset[str | Edge]:
         seen.add("output_result")
     if any(step.tool_results for step in run.steps):
         seen.update(_TOOLS)
+    if run.occurred is not None and run.occurred.tools:
+        seen.add("tools")
     if seen & set(_TOOLS):
         seen.update(_TOOLS[: 1 + max(n for n, id_ in enumerate(_TOOLS) if id_ in seen)])
     if seen & {"output_result", *_TOOLS}:
@@ -159,5 +164,10 @@ def _unused(run: AgentResult | None) -> frozenset[str | Edge]:
     return frozenset((*(ids - seen), *ways))
 
 
-def _counted(what: str, count: int) -> str:
-    return f" ({count} {what}{'' if count == 1 else 's'} in this run)"
+def _counted(what: str, count: int, more: str = "") -> str:
+    return f" ({count} {what}{'' if count == 1 else 's'} in this run{more})"
+
+
+def _ran(run: AgentResult, call: ToolCall) -> bool:
+    """Whether the tool of a call was started, as far as the run tells."""
+    return call.provider_executed or run.occurred is None or call.tool_call_id in run.occurred.tools

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from interlock.messages import ToolCallSuspended, ToolError
+from interlock.messages import ToolCall, ToolCallSuspended, ToolError, ToolResult
 from interlock.runtime.coverage import has_read
 from interlock.runtime.laid_over import ending
 from interlock.runtime.occurred import Spot
@@ -78,8 +78,7 @@ def _steps(result: AgentResult) -> Iterator[str]:
     for number in sorted(numbers):
         tries = [step for step in result.steps if step.step_number == number]
         own = [check for check in checks if check.step_number == number]
-        looked = any(check.phase is Phase.TOOL_RESULT for check in own)
-        told_steps = "; then again: ".join(_step(step, looked=looked) for step in tries)
+        told_steps = "; then again: ".join(_step(result, step, own) for step in tries)
         yield f"step {number}: {told_steps or 'the model has not answered'}"
         attempts = max((check.attempt for check in own), default=1)
         several = max(attempts, len(tries)) > 1
@@ -116,6 +115,9 @@ def _told(
 
 
 def _did(result: AgentResult, check: CheckRecord, attempts: int) -> str:
+    if check.denied is not None:
+        denied = f"denied the call of {_tool_name(result, check.denied)}"
+        return f"warned, and {denied}" if check.verdict == "warned" else denied
     if check.verdict != "blocked":
         return _DID[check.verdict]
     tripwire = result.tripwire
@@ -143,13 +145,44 @@ def _counted(spots: Mapping[Spot, int]) -> str:
     return ", ".join(f"{part} of {role}" + (f" ×{count}" if count > 1 else "") for (role, part), count in spots.items())
 
 
-def _step(step: StepResult, *, looked: bool) -> str:
+def _tool_name(result: AgentResult, tool_call_id: str) -> str:
+    calls = (call for step in result.steps for call in step.tool_calls)
+    return next((call.tool_name for call in calls if call.tool_call_id == tool_call_id), "a tool")
+
+
+def _step(result: AgentResult, step: StepResult, checks: Sequence[CheckRecord]) -> str:
     if step.finish_reason == "retry":
         return f"the answer was not accepted ({step.reason})"
     said = f"the model ended with {step.finish_reason}"
     if not step.tool_calls:
         return said
-    other = "nothing of it went on" if looked else "did not run"
-    came = {one.tool_call_id: "failed" if isinstance(one, ToolError) else "ran" for one in step.tool_results}
-    calls = [f"{call.tool_name} ({came.get(call.tool_call_id, other)})" for call in step.tool_calls]
-    return f"{said} and called {', '.join(calls)}"
+    came = {one.tool_call_id: one for one in step.tool_results}
+    became = [_call(result, call, came.get(call.tool_call_id), checks) for call in step.tool_calls]
+    calls = zip(step.tool_calls, became, strict=True)
+    return f"{said} and called {', '.join(f'{call.tool_name} ({told})' for call, told in calls)}"
+
+
+def _call(
+    result: AgentResult, call: ToolCall, came: ToolResult | ToolError | None, checks: Sequence[CheckRecord]
+) -> str:
+    """What became of a call: whether the tool was started and came to an end, and what it waits for."""
+    if isinstance(came, ToolResult):
+        return "ran"
+    id_ = call.tool_call_id
+    progress = None if result.occurred is None else result.occurred.tools.get(id_)
+    if any(one.tool_call_id == id_ for one in result.suspended):
+        return "waits for an approval" if progress is None else "asked something, and waits"
+    if progress == "started":
+        return "started, and did not end" if came is not None else "started, and was cancelled before it ended"
+    if progress is not None and came is None:
+        return "nothing of it went on"
+    if progress == "returned":
+        return "ran, and the model was told an error"
+    if progress == "raised" or (came is not None and call.provider_executed):
+        return "failed"
+    if call.provider_executed:
+        return "run by the provider, and nothing of it went on"
+    denials = [check for check in checks if check.denied == id_ and check.kept]
+    if denials:
+        return "; ".join(f"denied: {check.reason}, by {check.processor_id}" for check in denials)
+    return "did not run"

@@ -112,6 +112,9 @@ def _mark(records: Sequence[CheckRecord]) -> Mark:
     times = sum(check.runs for check in records)
     duration = sum(check.duration for check in records)
     words = [_WORDS[gravest.verdict]]
+    denied = sum(check.denied is not None for check in records)
+    if denied:
+        words.append(f"denied {denied} call{'' if denied == 1 else 's'}")
     if gravest.failed and gravest.verdict == "blocked":
         words.append("could not decide")
     steps = sorted({check.step_number for check in records if check.step_number is not None})

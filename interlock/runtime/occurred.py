@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import dataclass, field
+from typing import Final, Literal
 
 from interlock.messages import (
     DataPart,
@@ -19,10 +19,16 @@ from interlock.messages import (
     ToolInvocationPart,
 )
 
-__all__ = ["Occurred", "Spot", "spots_of"]
+__all__ = ["FEEDBACK", "Occurred", "Spot", "ToolProgress", "spots_of"]
 
 Spot = tuple[str, str]
 """A role, and a kind of part."""
+
+ToolProgress = Literal["started", "returned", "raised"]
+"""How far a tool came that was run: no further than its beginning, or to an end of its own."""
+
+FEEDBACK: Final = "processor-retry-feedback"
+"""The tag of the system message in which the model is told why its answer was not accepted."""
 
 _PARTS: Final[Mapping[type[Part], str]] = {
     TextPart: "text",
@@ -52,10 +58,12 @@ class Occurred:
         lists: The conversation as it was at several times, the one that was asked first. Only looked through when
             somebody wants to know.
         came: The types of the chunks that models and tools gave, accepted or not.
+        tools: How far the tools came that were started, by call.
     """
 
     lists: tuple[MessageList, ...]
     came: frozenset[str] = frozenset()
+    tools: Mapping[str, ToolProgress] = field(default_factory=dict[str, ToolProgress])
 
     def asked(self) -> Mapping[Spot, int]:
         """What the run began with, and how many parts of each."""
@@ -91,5 +99,7 @@ def spots_of(messages: Iterable[Message]) -> Iterator[Spot]:
 
 def _in(messages: MessageList) -> Iterator[Spot]:
     for tag in (None, *messages.system_tags):
+        if tag == FEEDBACK:
+            continue  # the run's own words
         yield from spots_of(messages.system_messages(tag))
     yield from spots_of(messages.all)

@@ -25,6 +25,7 @@ from interlock.processors.contexts import ToolCallContext, ToolResultContext
 from interlock.processors.progress import StepResult
 from interlock.runtime.agent_run import AgentRun
 from interlock.runtime.cancellation import interrupts
+from interlock.runtime.occurred import ToolProgress
 from interlock.runtime.repeating import spend_retry
 from interlock.runtime.shelf import Answer
 from interlock.runtime.watchdog import watchdog
@@ -59,6 +60,7 @@ class Call:
         question: What the tool has asked, as ``(payload,)``; None: nothing, or it was answered.
         answer: What somebody has answered to that.
         done: Whether what came of it stands in the conversation.
+        progress: How far the tool itself came; None: it was not started.
     """
 
     def __init__(self, chunk: ToolCall, tools: Mapping[str, Tool]) -> None:
@@ -75,6 +77,7 @@ class Call:
         self.ended = anyio.Event()
         self.scope = anyio.CancelScope()
         self.started = False
+        self.progress: ToolProgress | None = None
 
     @property
     def waits(self) -> bool:
@@ -105,24 +108,26 @@ class Call:
         try:
             with self.scope:
                 if not self.scope.cancel_called and latch.tripwire is None:  # else stopped before its first step
+                    self.progress = "started"
                     self.result = await tool.run(copy_json(self.chunk.args), context)
-                    self.error = None
+                    self.error, self.progress = None, "returned"
         except anyio.get_cancelled_exc_class():
             if anyio.current_effective_deadline() == -math.inf:
                 raise
-            # Nobody cancelled it: it awaited what somebody else had cancelled.
+            self.progress = "raised"  # nobody cancelled it: it awaited what somebody else had cancelled
         except ToolFailed as error:
-            self.error = str(error)
+            self.error, self.progress = str(error), "raised"
         except BaseException as error:
             if interrupts(error):
                 raise
             if self.question is not None:
                 return
-            self.error = f"tool {tool.name!r} failed: {shown_error(error)}"
+            self.error, self.progress = f"tool {tool.name!r} failed: {shown_error(error)}", "raised"
             warn("a tool failed", tool=tool.name, run_id=context.run_id, error=type(error).__name__, at=_place(error))
         finally:
             if self.question is not None:  # what it has come to since counts for nothing
                 self.result = self.error = None
+                self.progress = "started"
             self.ended.set()
             if context.outbox is not None:
                 context.outbox.stir()
@@ -233,6 +238,7 @@ async def call_tools(run: AgentRun, step: StepResult, calls: Sequence[Call]) -> 
             yield chunk
     finally:
         await _stop(calls)
+        run.tool_progress.update({call.chunk.tool_call_id: call.progress for call in calls if call.progress})
         step.usage += outbox.take_spent()
 
 

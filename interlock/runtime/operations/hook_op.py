@@ -7,6 +7,7 @@ from typing import Any, ClassVar, cast
 
 from interlock.errors import RunError
 from interlock.processors.base import HOOKS, ProcessorStep
+from interlock.processors.contexts import ToolCallContext
 from interlock.processors.hook_context import HookContext
 from interlock.processors.returns import apply_return
 from interlock.runtime.limited import UntilDecided
@@ -88,13 +89,22 @@ class HookOp(Operation):
         quiet: Verdict = "passed" if seat.not_checked is None else "not-checked"
         done: Verdict = "shadow-changed" if self._policy.shadow else "changed"
         entry.verdict = quiet if quiet == "not-checked" else "warned" if seat.warnings else done if changed else quiet
+        reasons = [w.message for w in seat.warnings]
+        denied: str | None = None
+        if isinstance(seated, ToolCallContext) and seated.denied not in (None, strand.value.denied):
+            if self._policy.shadow:
+                reasons.append(f"would have denied the call: {seated.denied}")
+            else:
+                reasons.append(seated.denied or "")
+                denied = seated.tool_call_id
         strand.execution.checks.note(
             self,
             entry.verdict,
             duration=entry.duration,
-            reason=seat.not_checked or "; ".join(w.message for w in seat.warnings) or None,
+            reason=seat.not_checked or "; ".join(reasons) or None,
             metadata=detail_of(seat.warnings) if entry.verdict == "warned" else None,
             looked_at=frozenset(seat.looked_at),
+            denied=denied,
         )
         if not self._policy.shadow:
             strand.value = seated
