@@ -196,7 +196,8 @@ class HookContext:
             ValueError: The name is none, or something in the data has no JSON form.
         """
         chunk = written_chunk(name, data, transient=transient, id=id, message_id=message_id)
-        self._seat.run.open_outbox().put(chunk)
+        if not self._seat.retired:
+            self._seat.run.open_outbox().put(chunk)
 
     def send_signal(
         self,

@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 
 from interlock.context import RequestContext
 from interlock.ids import new_id
+from interlock.messages import Message
 from interlock.messages.outbox import Outbox
 from interlock.tracing import warn
 from interlock.verdict import AbortSignal, Latch, Phase, Tripwire, Violation
@@ -89,6 +90,8 @@ class Seat:
         not_checked: Why it did not look, where it has said so.
         looked_at: What it says it has read: roles and part kinds.
         undecided: Whether it has failed at something, so that it could not decide.
+        retired: Whether it is asked no more: what it tells now comes too late.
+        signals: What it has sent into a stream, each with the chunk it was asked about.
     """
 
     __slots__ = (
@@ -98,7 +101,9 @@ class Seat:
         "on_violation",
         "own_latch",
         "processor_id",
+        "retired",
         "run",
+        "signals",
         "state",
         "undecided",
         "warnings",
@@ -121,6 +126,8 @@ class Seat:
         self.not_checked: str | None = None
         self.looked_at: set[tuple[str, str]] = set()
         self.undecided = False
+        self.retired = False
+        self.signals: list[tuple[object, Message]] = []
         self._slot = run.latch.slot if own_latch is None else own_latch.slot
 
     def renew(self) -> None:
@@ -134,6 +141,21 @@ class Seat:
     def retire(self) -> None:
         """It is asked no more: what something that it has left running decides comes too late."""
         self._slot = {}
+        self.retired = True
+
+    def send(self, signal: Message, chunk: object) -> None:
+        """Put a signal behind the answer that is coming in; one that only shadows says nothing to the model."""
+        if self.own_latch is None and not self.retired:
+            self.signals.append((chunk, signal))
+            self.run.open_outbox().signals.append(signal)
+
+    def take_signals_back(self, chunk: object) -> None:
+        """What it has sent for a chunk counts for nothing: it has failed at that."""
+        outbox = self.run.outbox
+        for sent in [sent for sent in self.signals if sent[0] is chunk]:
+            self.signals.remove(sent)
+            if outbox is not None:
+                outbox.signals[:] = [signal for signal in outbox.signals if signal is not sent[1]]
 
     def abort(self, tripwire: Tripwire, phase: Phase) -> NoReturn:
         """Record the tripwire, tell who listens, unwind."""

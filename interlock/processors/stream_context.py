@@ -164,7 +164,7 @@ class OutputStreamContext(HookContext):
 
     def _put_signal(self, signal: Message) -> None:
         """Behind the answer that is coming in: there is nothing that a branch could carry it in."""
-        self._seat.run.open_outbox().signals.append(signal)
+        self._seat.send(signal, self.chunk)
 
     def fork(self) -> Self:
         """Another context over the same chunk. Chunks are immutable, so nothing else is copied."""

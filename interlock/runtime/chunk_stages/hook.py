@@ -116,6 +116,7 @@ class HookStage:
     def passed_over(self, error: BaseException) -> None:
         """Note that it is passed over for a chunk, because of its failure."""
         self._seat.undecided = True
+        self._seat.take_signals_back(self.target.chunk)
         self.grave("not-checked", why_failed(error))
 
     def renew(self) -> None:
