@@ -51,10 +51,26 @@ def _camel(name: str) -> str:
     return head + "".join(word.title() for word in rest)
 
 
+def _refuse_to_set(chunk: ChunkBase, name: str, *_value: object) -> None:
+    names = [f.name for f in dataclasses.fields(cast("Any", chunk))]
+    what = name if name in names else "…"
+    known = "" if name in names else f"; it has {', '.join(names) or 'no fields'}"
+    raise dataclasses.FrozenInstanceError(
+        f"{type(chunk).__name__}.{name} cannot be set: chunks are immutable, so a hook returns another one, "
+        f"ctx.chunk.replace({what}=…){known}"
+    )
+
+
 class ChunkBase:
     """What all chunks share."""
 
     __slots__ = ()
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        super().__init_subclass__(**more)
+        if "__setattr__" in vars(cls):  # a frozen dataclass with slots, remade: its own would ask a class that is gone
+            cls.__setattr__ = _refuse_to_set  # type: ignore[method-assign, assignment]
+            cls.__delattr__ = _refuse_to_set  # type: ignore[method-assign, assignment]
 
     def replace(self, **changes: object) -> Self:
         """The same chunk with other values: ``chunk.replace(text="…")``."""

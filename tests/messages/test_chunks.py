@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from dataclasses import FrozenInstanceError
+from typing import Any
 
 import pytest
 
@@ -12,6 +15,7 @@ from interlock.messages import (
     ObjectChunk,
     StepFinish,
     TextDelta,
+    TextStart,
     ToolCall,
     ToolOutput,
     ToolResult,
@@ -83,3 +87,23 @@ def test_a_chunk_inside_a_tools_output_has_its_own_wire_form() -> None:
 
 def test_an_object_says_whether_it_is_whole() -> None:
     assert ObjectChunk({"a_b": 1}).to_wire()["payload"] == {"object": {"a_b": 1}, "final": False}
+
+
+@pytest.mark.parametrize(
+    ("chunk", "name", "told"),
+    [
+        (TextDelta("x"), "text", r"TextDelta.text cannot be set: .* ctx.chunk.replace\(text=…\)$"),
+        (TextDelta("x"), "txt", r"TextDelta.txt cannot be set: .* ctx.chunk.replace\(…=…\); it has text, id$"),
+        (TextStart(), "text", "TextStart.text cannot be set: chunks are immutable"),
+    ],
+)
+def test_a_chunk_cannot_be_changed_and_says_what_to_do(chunk: Any, name: str, told: str) -> None:
+    with pytest.raises(FrozenInstanceError, match=told):
+        setattr(chunk, name, "y")
+    with pytest.raises(FrozenInstanceError, match=told):
+        delattr(chunk, name)
+
+
+def test_a_chunk_is_copied_and_pickled_as_it_is() -> None:
+    chunk = ToolCall("c1", "look", {"at": "it"})
+    assert copy.copy(chunk) == copy.deepcopy(chunk) == pickle.loads(pickle.dumps(chunk)) == chunk
