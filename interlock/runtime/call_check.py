@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from interlock.errors import DefinitionError
+from interlock.nearest import did_you_mean
 from interlock.runtime.options import CallOptions
+from interlock.shown import shown
 from interlock.tools import SupportsTool, Tool, tool
 
 if TYPE_CHECKING:
@@ -15,6 +17,25 @@ if TYPE_CHECKING:
 __all__ = ["as_tools", "check_options"]
 
 _OPTIONS = frozenset(CallOptions.__annotations__)
+_SETTINGS: Final = frozenset(
+    (
+        "frequency_penalty",
+        "logit_bias",
+        "max_retries",
+        "max_tokens",
+        "parallel_tool_calls",
+        "presence_penalty",
+        "reasoning_effort",
+        "response_format",
+        "seed",
+        "stop",
+        "temperature",
+        "top_k",
+        "top_p",
+        "user",
+    )
+)
+"""What models are told besides the prompt, as most of them call it."""
 
 
 def check_options(agent: Agent, options: Mapping[str, Any]) -> None:
@@ -23,11 +44,7 @@ def check_options(agent: Agent, options: Mapping[str, Any]) -> None:
     Raises:
         DefinitionError: With every fault.
     """
-    faults = [
-        f"there is no option {name!r}; the options are {', '.join(sorted(_OPTIONS))}"
-        for name in options
-        if name not in _OPTIONS
-    ]
+    faults = [_no_option(name, value) for name, value in options.items() if name not in _OPTIONS]
     steps = options.get("max_steps", 1)
     if not isinstance(steps, int) or isinstance(steps, bool) or steps < 1:
         faults.append(f"max_steps must be a whole number from 1, not {steps!r}")
@@ -60,6 +77,12 @@ def check_options(agent: Agent, options: Mapping[str, Any]) -> None:
             faults.append(f"{name} must be a mapping such as {{'key': value}}, not {given!r}")
     if faults:
         raise DefinitionError(faults, subject=f"call of agent {agent.id!r}")
+
+
+def _no_option(name: str, value: object) -> str:
+    if name in _SETTINGS:
+        return f"there is no option {name!r}: it is a setting of the model, model_settings={{{name!r}: {shown(value)}}}"
+    return f"there is no option {name!r}; the options are {', '.join(sorted(_OPTIONS))}{did_you_mean(name, _OPTIONS)}"
 
 
 def as_tools(given: Sequence[Tool | SupportsTool | Callable[..., object]]) -> list[Tool]:

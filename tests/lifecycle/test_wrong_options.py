@@ -49,3 +49,10 @@ async def test_what_a_call_cannot_take_is_refused(option: dict[str, Any], said: 
 def test_what_an_agent_cannot_take_is_refused(option: dict[str, Any], said: str) -> None:
     with pytest.raises(DefinitionError, match=said):
         Agent(model="embedded/echo", **option)
+
+
+@pytest.mark.parametrize("name", ["temperature", "top_p", "max_tokens", "seed", "max_retries"])
+async def test_a_setting_of_the_model_is_pointed_to_where_it_belongs(name: str) -> None:
+    agent = Agent(model="embedded/echo")
+    with pytest.raises(DefinitionError, match=rf"no option '{name}': .* model_settings={{'{name}': 1}}$"):
+        await agent.generate("hello", **{name: 1})  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
