@@ -93,7 +93,7 @@ class InputStepContext(HookContext):
         "provider_options",
         "output_schema",
     )
-    texts: ClassVar[bool] = False
+    joins_texts: ClassVar[bool] = False
     model: Content[LanguageModel] = Content()
     tools: Content[list[Tool]] = Content()
     tool_choice: Content[ToolChoice] = Content()
@@ -402,6 +402,11 @@ class OutputResultContext(HookContext):
     def __init__(self, messages: Conversation = (), *, result: RunResult, run: RunFacts | None = None) -> None:
         super().__init__(messages, run=run)
         self.result = result
+
+    @property
+    def text(self) -> str:
+        """The answer's text, ``result.text``; what is changed at this point is in ``messages``."""
+        return self.result.text
 
     @property
     def messages(self) -> Sequence[Message]:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, Generic, NoReturn, Self, TypeVar, cast, overload
+from typing import Any, ClassVar, Final, Generic, NoReturn, Self, TypeVar, cast, get_args, overload
 
 from interlock.context import RequestContext
 from interlock.messages import (
     Message,
     MessageList,
     PromptMessage,
+    Role,
     Source,
     ToolCall,
     ToolError,
@@ -21,6 +22,7 @@ from interlock.messages.outbox import written_chunk
 from interlock.messages.parts import same_json
 from interlock.messages.signals import DEFAULT_TAG, put_signal, signal_message
 from interlock.models import ModelRequest
+from interlock.nearest import did_you_mean
 from interlock.processors.progress import RunResult, StepResult
 from interlock.processors.seat import RunFacts, Seat
 from interlock.verdict import Phase, Tripwire, Violation
@@ -71,7 +73,7 @@ class HookContext:
     """The source that messages added at this point get."""
     content: ClassVar[tuple[str, ...]] = ()
     """The names of the fields that belong to a branch."""
-    texts: ClassVar[bool] = True
+    joins_texts: ClassVar[bool] = True
     """Whether strings in those fields are texts, whose edits can be joined, and not names."""
 
     def __init__(
@@ -168,8 +170,14 @@ class HookContext:
         Args:
             role: Of its message: ``"user"``, ``"assistant"``, ``"system"``, ``"signal"``, or ``"tool"`` for what a tool
                 returned.
-            part: ``"text"``, ``"reasoning"``, ``"tool-arguments"``, ``"tool-result"``, ``"file"``, ….
+            part: ``"text"``, ``"reasoning"``, ``"tool-arguments"``, ``"tool-result"``, ``"file"``, ``"source"`` or
+                ``"data"``.
+
+        Raises:
+            ValueError: There is no such role or kind of part.
         """
+        if role not in _SPEAKERS or part not in _KINDS:
+            raise ValueError(_no_such(role, part))
         self._seat.looked_at.add((role, part))
 
     def write(
@@ -292,7 +300,7 @@ class HookContext:
     def _merged_field(self, name: str, changed: Mapping[str, Any], prefer: str | None) -> Any:
         from interlock.messages import merge_values
 
-        return merge_values(self._values[name], changed, prefer, f"{name!r} at {self.phase!s}", texts=self.texts)
+        return merge_values(self._values[name], changed, prefer, f"{name!r} at {self.phase!s}", texts=self.joins_texts)
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: object, handler: object) -> Any:
@@ -303,6 +311,19 @@ class HookContext:
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} run={self.run_id} processor={self.processor_id}>"
+
+
+_SPEAKERS: Final = (*get_args(Role), "tool")
+_KINDS: Final = ("text", "reasoning", "tool-arguments", "tool-result", "file", "source", "data")
+
+
+def _no_such(role: str, part: str) -> str:
+    faults = [
+        f"there is no {what} {given!r}{did_you_mean(str(given), known)} ({', '.join(known)})"
+        for what, given, known in (("role", role, _SPEAKERS), ("kind of part", part, _KINDS))
+        if given not in known
+    ]
+    return f"ctx.looked_at({role!r}, {part!r}): {'; '.join(faults)}"
 
 
 _COPIED = (list, dict, tuple, StepResult, RunResult, ModelRequest)

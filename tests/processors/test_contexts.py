@@ -152,3 +152,10 @@ def test_fields_of_the_later_points() -> None:
 
 def test_it_shows_its_run_and_processor() -> None:
     assert repr(InputContext("x", run=RunFacts(run_id="r"))).startswith("<InputContext run=r processor=")
+
+
+def test_the_answers_text_is_at_hand_after_the_loop_too() -> None:
+    ctx = OutputResultContext(
+        "hello", result=RunResult(text="the answer", usage=Usage(), finish_reason="stop", steps=())
+    )
+    assert ctx.text == ctx.result.text == "the answer"

@@ -249,3 +249,19 @@ def test_tools_are_not_copied() -> None:
     base = settings(tools=[track])
     assert isinstance(base.fork().tools[0], Tool)
     assert base.fork().tools[0] is track
+
+
+def test_what_was_looked_at_is_named_with_the_words_there_are() -> None:
+    ctx = InputContext("hello")
+    for role in ("user", "assistant", "system", "signal", "tool"):
+        for part in ("text", "reasoning", "tool-arguments", "tool-result", "file", "source", "data"):
+            ctx.looked_at(role, part)
+    with pytest.raises(
+        ValueError, match=r"no role 'usr'; did you mean user\? .*no kind of part 'txt'; did you mean text"
+    ):
+        ctx.looked_at("usr", "txt")
+    with pytest.raises(ValueError, match="no role 'model'"):
+        ctx.looked_at("model", "text")
+    with pytest.raises(ValueError, match="no kind of part 'pixels'") as raised:
+        ctx.looked_at("user", "pixels")
+    assert "role" not in str(raised.value)
