@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import inspect
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, ClassVar, Literal, TypeAlias, TypeVar, get_args
+from typing import Any, ClassVar, Literal, TypeAlias, TypeVar, cast, get_args
 
 from interlock.errors import DefinitionError
 from interlock.ids import fault_in_id
@@ -32,6 +32,8 @@ from interlock.processors.contexts import (
     ToolCallContext,
     ToolResultContext,
 )
+from interlock.processors.hook_signature import fault_in_signature
+from interlock.processors.listeners import fault_in_listener
 from interlock.shown import shown
 from interlock.steps import Step, SupportsStep
 from interlock.steps.step import fault_in_timeout
@@ -77,8 +79,9 @@ class Processor(SupportsStep):
         keep_parts: Whether ``ctx.parts`` is to hold all chunks of a step, and not only the last 256.
 
     Raises:
-        DefinitionError: On defining a class that implements no hook, or whose public ``process_…`` method is no hook.
-            (Pass ``abstract=True`` in the class statement for a base class without hooks.)
+        DefinitionError: On defining a class that implements no hook, whose public ``process_…`` method is no hook, or
+            whose hook cannot be called with a context. (Pass ``abstract=True`` in the class statement for a base class
+            without hooks.)
 
     Example:
         >>> class Shout(Processor):
@@ -120,6 +123,8 @@ class Processor(SupportsStep):
             for name, value in vars(cls).items()
             if name in HOOKS.values() and value is not None and not callable(getattr(cls, name))
         ]
+        hooks = [name for name in vars(cls) if name in HOOKS.values() and callable(getattr(cls, name))]
+        faults += filter(None, (fault_in_signature(name, vars(cls)[name], cls) for name in hooks))
         if "phases" in vars(cls):
             faults.append("phases follows from its hooks; a guard on text is made with phases=…")
         faults += _options_of_the_constructor(cls)
@@ -145,8 +150,8 @@ class Processor(SupportsStep):
             self.id = id
         if on_violation is not None:
             self.on_violation = on_violation
-        if inspect.iscoroutinefunction(self.on_violation):
-            raise DefinitionError("on_violation is a plain function: it cannot be awaited", subject=type(self).__name__)
+        if (fault := fault_in_listener("on_violation", self.on_violation)) is not None:
+            raise DefinitionError(fault, subject=type(self).__name__)
 
     def as_step(self) -> Step[PhaseContext, PhaseContext]:
         """The step ``processor:<id>`` that stands for this processor.
@@ -241,6 +246,11 @@ class ProcessorStep(Step[PhaseContext, PhaseContext]):
             found.append(f"on_failure is one of {', '.join(get_args(FailurePolicy))}, not {self.on_failure!r}")
         if (fault := fault_in_timeout(self.timeout)) is not None:
             found.append(fault)
+        found += [
+            f"{name} is True or False, not {shown(value)}"
+            for name, value in (("shadow", self.shadow), ("blocking", self.blocking))
+            if not isinstance(cast("object", value), bool)
+        ]
         hooks = [HOOKS[phase] for phase in self.processor.phases]
         waits = sorted(name for name in hooks if inspect.iscoroutinefunction(getattr(self.processor, name)))
         if self.blocking and waits:

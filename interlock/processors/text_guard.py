@@ -27,6 +27,7 @@ from interlock.processors.lanes.bounded_pattern import BoundedPattern
 from interlock.processors.lanes.edited_lane import Edit, Gone, edits_of
 from interlock.processors.lanes.lane import LaneKind
 from interlock.processors.lanes.matcher import Found, Match, Matcher, Reading
+from interlock.processors.listeners import fault_in_listener
 from interlock.shown import shown
 from interlock.verdict import NOTHING_TO_READ, Phase, Violation
 
@@ -132,6 +133,12 @@ class TextGuard(Processor, abstract=True):
             raise DefinitionError(f"replacement is a text, not {replacement!r}", subject=subject)
         if not isinstance(cast("object", scope), Scope | NoneType):
             raise DefinitionError(f"scope is a Scope(roles=…, parts=…), not {shown(scope)}", subject=subject)
+        if (fault := fault_in_listener("on_detection", on_detection)) is not None:
+            raise DefinitionError(fault, subject=subject)
+        if self.reading not in get_args(Reading):
+            raise DefinitionError(
+                f"reading is one of {', '.join(get_args(Reading))}, not {shown(self.reading)}", subject=subject
+            )
         self._replacement = replacement
         self._scope = scope if scope is not None else EVERYTHING
         self._on_detection = on_detection
@@ -170,16 +177,13 @@ class TextGuard(Processor, abstract=True):
         if getattr(self, "id", None) is None and not isinstance(patterns, Mapping):
             raise DefinitionError("it has no id; set id on the class or pass id=…", subject=type(self).__name__)
         if isinstance(patterns, Mapping):
-            made += [BoundedPattern(p, kind=kind, reading=self.reading) for kind, p in patterns.items()]
+            made += [self._bounded(pattern, kind) for kind, pattern in patterns.items()]
         elif isinstance(patterns, str):
             raise DefinitionError(
                 "patterns is a list, [pattern, …], or a mapping, {kind: pattern, …}", subject=type(self).__name__
             )
         else:
-            made += [
-                one if isinstance(one, Matcher) else BoundedPattern(one, kind=self.id, reading=self.reading)
-                for one in patterns
-            ]
+            made += [one if isinstance(one, Matcher) else self._bounded(one, self.id) for one in patterns]
         if type(self).find is not TextGuard.find:
             made.append(_Own(self))
         if not made:
@@ -187,6 +191,12 @@ class TextGuard(Processor, abstract=True):
                 "it says not what is found: set patterns, or write find()", subject=type(self).__name__
             )
         return made
+
+    def _bounded(self, pattern: str, kind: str) -> BoundedPattern:
+        try:
+            return BoundedPattern(pattern, kind=kind, reading=self.reading)
+        except DefinitionError as error:
+            raise DefinitionError(error.faults, subject=f"{type(self).__name__}, pattern of {kind!r}") from error
 
     @property
     def strategy(self) -> TextStrategy:

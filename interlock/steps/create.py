@@ -198,7 +198,10 @@ def _option_faults(made: Step[Any, Any], options: StepOptions) -> list[str]:
     if metadata is not None and not isinstance(metadata, Mapping):
         faults.append(f"metadata: a dict is wanted, not {shown(metadata)}")
     hooks = made.kind == "processor"
-    if options.get("blocking") and not hooks and not (isinstance(made, FunctionStep) and not made.is_async):
+    blocking = given.get("blocking")
+    if blocking is not None and not isinstance(blocking, bool) and not hooks:  # a processor's step looks itself
+        faults.append(f"blocking is True or False, not {shown(blocking)}")
+    elif blocking and not hooks and not (isinstance(made, FunctionStep) and not made.is_async):
         faults.append("blocking=True is for a function that is not async: others do not block, or run in no thread")
     if not hooks:
         faults += [

@@ -220,3 +220,12 @@ def test_an_option_of_the_constructor_is_none_of_the_class() -> None:
     ctx = InputContext("I am ann@example.com, card 4111 1111 1111 1111")
     Own().process_input(ctx)
     assert ctx.messages[0].text == "I am a*n@*******.com, card 4111 1111 1111 1111"
+
+
+@pytest.mark.parametrize("name", ["shadow", "blocking"])
+def test_how_it_is_run_is_said_with_true_or_false(name: str) -> None:
+    wrong = type("Wrong", (Shout,), {name: "yes"})()
+    with pytest.raises(DefinitionError, match=f"{name} is True or False, not 'yes'"):
+        wrong.as_step()
+    with pytest.raises(DefinitionError, match=f"{name} is True or False, not 'yes'"):
+        create_step(Shout(), **{name: "yes"})  # type: ignore[call-overload]  # pyright: ignore[reportArgumentType]

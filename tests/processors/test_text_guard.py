@@ -26,7 +26,15 @@ from interlock.messages import (
     ToolCallDelta,
     ToolCallStart,
 )
-from interlock.processors import InputContext, OutputStreamContext, ProcessorStepSchema, TextGuard
+from interlock.processors import (
+    InputContext,
+    ModerationProcessor,
+    OutputStreamContext,
+    PIIDetector,
+    ProcessorStepSchema,
+    PromptInjectionDetector,
+    TextGuard,
+)
 from interlock.processors.lanes.matcher import Match
 from interlock.processors.text_guard import TextStrategy
 from interlock.testing import ScriptedModel
@@ -392,3 +400,39 @@ async def test_a_find_that_waits_is_refused() -> None:
     agent = Agent(model=ScriptedModel(["aaaa"]), output_processors=[Waiting()])
     with pytest.raises(StepFailed, match=r"an async find\(\): it must be plain"):
         await agent.generate("hello")
+
+
+async def told_later(*_: object) -> None:
+    """Cannot be called by what does not wait."""
+
+
+class CalledLater:
+    """An object whose call is to be awaited."""
+
+    async def __call__(self, *_: object) -> None: ...
+
+
+@pytest.mark.parametrize("guard", [Tickets, PIIDetector, ModerationProcessor, PromptInjectionDetector])
+@pytest.mark.parametrize("name", ["on_detection", "on_violation"])
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [(told_later, "cannot be awaited"), (CalledLater(), "cannot be awaited"), ("print", "is a function, not 'print'")],
+)
+def test_who_is_told_is_a_plain_function(guard: Any, name: str, given: object, said: str) -> None:
+    with pytest.raises(DefinitionError, match=f"{guard.__name__}: {name} .*{said}"):
+        guard(**{name: given})
+
+
+def test_a_reading_that_there_is_not_is_refused() -> None:
+    for reading in ("raw", "plain", "folded"):
+        type("Reads", (Tickets,), {"reading": reading})()
+    with pytest.raises(DefinitionError, match="Lower: reading is one of raw, plain, folded, not 'lower'"):
+        type("Lower", (Tickets,), {"reading": "lower"})()
+
+
+@pytest.mark.parametrize("pattern", ["a+", "(", "", "(?=a)b", 5])
+def test_a_pattern_that_is_refused_is_said_to_be_the_guards(pattern: Any) -> None:
+    with pytest.raises(DefinitionError, match=r"^Tickets, pattern of 'tickets': "):
+        Tickets(patterns=[pattern])
+    with pytest.raises(DefinitionError, match=r"^Tickets, pattern of 'secret': "):
+        Tickets(patterns={"secret": pattern})

@@ -281,3 +281,9 @@ def test_a_generator_function_is_refused_and_told_what_to_do(function: Any, told
 def test_a_generator_that_was_made_a_coroutine_is_a_step() -> None:
     assert create_step(old_coroutine).id == "old-coroutine"
     assert create_step(functools.partial(old_coroutine)).id == "old-coroutine"
+
+
+@pytest.mark.parametrize("blocking", ["yes", 1, 0, ""])
+def test_whether_a_function_blocks_is_said_with_true_or_false(blocking: Any) -> None:
+    with pytest.raises(DefinitionError, match=f"blocking is True or False, not {blocking!r}"):
+        create_step(lambda ctx: ctx.input, id="plain", blocking=blocking)

@@ -8,6 +8,7 @@ from typing import Final, TypeVar, cast
 
 from interlock.errors import DefinitionError
 from interlock.processors.detection.scope import Scope
+from interlock.processors.listeners import fault_in_listener
 from interlock.shown import shown
 
 __all__ = ["OFFLINE", "WITH_A_MODEL", "checked"]
@@ -32,6 +33,7 @@ def checked(
     named: str = "kind",
     any_name: bool = False,
     scope: Scope | None = None,
+    on_detection: object = None,
 ) -> tuple[K, ...]:
     """The kinds that were asked for, in the order of ``known``.
 
@@ -44,6 +46,7 @@ def checked(
         named: What a kind is called in errors.
         any_name: Whether kinds that are not known will do.
         scope: What is read; None: the guard's own.
+        on_detection: What is called with each finding; None: nothing.
 
     Raises:
         DefinitionError: All that is wrong.
@@ -56,6 +59,8 @@ def checked(
         faults.append(f"threshold is a number between 0 and 1; got {threshold!r}")
     if not isinstance(cast("object", scope), Scope | NoneType):
         faults.append(f"scope is a Scope(roles=…, parts=…), not {shown(scope)}")
+    if (fault := fault_in_listener("on_detection", on_detection)) is not None:
+        faults.append(fault)
     chosen: tuple[K, ...] = tuple(known)
     if kinds is not None:
         asked = cast("Collection[K]", (kinds,)) if isinstance(kinds, str) else kinds

@@ -83,6 +83,7 @@ class ModerationProcessor(Processor):
             strategies=("block", "warn", "filter"),
             threshold=threshold,
             scope=scope,
+            on_detection=on_detection,
             kinds=categories,
             known=cast("tuple[str, ...]", CATEGORIES),
             named="category",

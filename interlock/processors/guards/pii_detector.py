@@ -81,6 +81,7 @@ class PIIDetector(TextGuard):
             strategies=("redact", "block", "warn", "filter"),
             threshold=threshold,
             scope=scope,
+            on_detection=on_detection,
             kinds=kinds,
             known=KINDS,
         )

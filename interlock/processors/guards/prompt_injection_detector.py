@@ -70,6 +70,7 @@ class PromptInjectionDetector(Processor):
             strategies=("block", "warn", "filter"),
             threshold=threshold,
             scope=scope,
+            on_detection=on_detection,
             kinds=kinds,
             known=INJECTION_KINDS,
         )
