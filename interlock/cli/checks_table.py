@@ -45,10 +45,11 @@ def coverage_table(coverage: Coverage) -> Group:
         coverage: Of a run.
     """
     rows = [
-        Row((role, part, ", ".join(readers) or "not checked"), {} if readers else {2: "yellow"})
-        for (role, part), readers in coverage.rows.items()
+        Row((*spot, ", ".join(readers) or coverage.by_nobody(spot)), {} if readers else {2: "yellow"})
+        for spot, readers in coverage.rows.items()
     ]
-    silent = [f"did not say what they read: {', '.join(coverage.silent)}"] if coverage.silent else []
+    unsaying = coverage.unsaying
+    silent = [f"did not say what they read: {', '.join(unsaying)}"] if unsaying else []
     return Group(table(("role", "part", "read by"), rows), *silent)
 
 

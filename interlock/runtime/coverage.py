@@ -16,8 +16,13 @@ __all__ = ["Coverage", "coverage_of", "has_read"]
 
 _WIDTH: Final = 120
 """A table with a column a guard is not wider, in columns of a terminal."""
-_READ, _RAN = "●", "○"
-_LEGEND: Final = f"{_READ} read   {_RAN} could read it, and did not   (blank) is not asked there"
+_READ, _RAN, _UNSAID = "●", "○", "?"
+_LEGEND: Final = {
+    _READ: "read",
+    _RAN: "could read it, and did not",
+    _UNSAID: "acted there and did not say what it read",
+    "(blank)": "is not asked there",
+}
 
 _STANDS: Final[Mapping[Phase, frozenset[str]]] = {
     Phase.INPUT: frozenset(("user", "system", "signal")),
@@ -45,6 +50,7 @@ class Coverage:
         guards: All processors that looked at anything, in running order.
         silent: Those that have not said what they read.
         able: Which were asked where it stood, and did not read it.
+        unsaid: Which have acted where it stood, and have not said there what they read: they may have read it.
 
     Example:
         >>> print(Coverage({("user", "text"): ("pii-detector",), ("user", "file"): ()}, ("pii-detector",), ()))
@@ -58,34 +64,52 @@ class Coverage:
     guards: Sequence[str]
     silent: Sequence[str]
     able: Mapping[Spot, Sequence[str]] = field(default_factory=dict[Spot, Sequence[str]])
+    unsaid: Mapping[Spot, Sequence[str]] = field(default_factory=dict[Spot, Sequence[str]])
 
     @property
     def unchecked(self) -> Sequence[Spot]:
         """What no guard has said it read."""
         return [spot for spot, readers in self.rows.items() if not readers]
 
+    @property
+    def unsaying(self) -> Sequence[str]:
+        """Those that have acted where there was something to look at, and have never said what they read."""
+        return [name for name in self.silent if any(name in names for names in self.unsaid.values())]
+
     def cells(self) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
         """The table with a column a guard: its heading, and its rows."""
         names = (*self.guards, *self.silent)
         rows = [
-            (role, part, *(self._cell((role, part), name) for name in names), "" if readers else "not checked")
-            for (role, part), readers in self.rows.items()
+            (
+                spot[0],
+                spot[1],
+                *(self._cell(spot, name) for name in names),
+                "" if self.rows[spot] else self.by_nobody(spot),
+            )
+            for spot in self.rows
         ]
         return ("role", "part", *names, ""), rows
 
     def _cell(self, spot: Spot, name: str) -> str:
-        return _READ if name in self.rows[spot] else _RAN if name in self.able.get(spot, ()) else ""
+        if name in self.rows[spot]:
+            return _READ
+        return _UNSAID if name in self.unsaid.get(spot, ()) else _RAN if name in self.able.get(spot, ()) else ""
+
+    def by_nobody(self, spot: Spot) -> str:
+        """What is said of something that no guard has said it read."""
+        return "not said" if self.unsaid.get(spot) else "not checked"
 
     def __str__(self) -> str:
         heading, rows = self.cells()
         lines = _lines([heading, *rows])
         if max(map(len, lines)) > _WIDTH or len(heading) == 3:  # too many guards for a column each, or none
-            told = [(role, part, ", ".join(by) or "not checked") for (role, part), by in self.rows.items()]
+            told = [(*spot, ", ".join(by) or self.by_nobody(spot)) for spot, by in self.rows.items()]
             lines = _lines([("role", "part", "read by"), *told])
         else:
-            lines.append(_LEGEND)
-        if self.silent:
-            lines.append(f"did not say what they read: {', '.join(self.silent)}")
+            used = {cell for row in rows for cell in row} | {_READ, _RAN, "(blank)"}
+            lines.append("   ".join(f"{mark} {meaning}" for mark, meaning in _LEGEND.items() if mark in used))
+        if self.unsaying:
+            lines.append(f"did not say what they read: {', '.join(self.unsaying)}")
         return "\n".join(lines)
 
 
@@ -118,15 +142,18 @@ def coverage_of(result: AgentResult) -> Coverage:
             spot = ("tool" if part == "tool-result" else role, part)  # in whichever message it stands
             readers.setdefault(spot, {})[check.processor_id] = None
     able: dict[Spot, dict[str, None]] = {}
+    unsaid: dict[Spot, dict[str, None]] = {}
     for spot, read_by in readers.items():
         for check in result.checks:
             if check.processor_id not in read_by and _stood(spot, check.phase):
-                able.setdefault(spot, {})[check.processor_id] = None
+                into = unsaid if has_read(check) and not check.looked_at else able
+                into.setdefault(spot, {})[check.processor_id] = None
     return Coverage(
         {spot: tuple(names) for spot, names in readers.items()},
         tuple(name for name, has_said in said.items() if has_said),
         tuple(name for name, has_said in said.items() if not has_said),
-        {spot: tuple(names) for spot, names in able.items()},
+        {spot: tuple(name for name in names if name not in unsaid.get(spot, {})) for spot, names in able.items()},
+        {spot: tuple(names) for spot, names in unsaid.items()},
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from interlock.messages import ToolCall, ToolCallSuspended, ToolError, ToolResult
-from interlock.runtime.coverage import has_read
+from interlock.runtime.coverage import Coverage, has_read
 from interlock.runtime.laid_over import ending
 from interlock.runtime.occurred import Spot
 from interlock.verdict import CheckRecord, Phase
@@ -63,9 +63,19 @@ def _lines(result: AgentResult) -> Iterator[str]:
     for call in result.suspended:
         what = "an answer to" if isinstance(call, ToolCallSuspended) else "an approval of"
         yield f"waits for {what} {call.tool_name} ({call.tool_call_id})"
-    unchecked = result.coverage().unchecked
-    if unchecked:
-        yield f"looked at by no guard: {', '.join(f'{part} of {role}' for role, part in unchecked)}"
+    yield from _unchecked(result.coverage())
+
+
+def _unchecked(coverage: Coverage) -> Iterator[str]:
+    unread: dict[Sequence[str], list[str]] = {}
+    for spot in coverage.unchecked:
+        unread.setdefault(tuple(coverage.unsaid.get(spot, ())), []).append(f"{spot[1]} of {spot[0]}")
+    for silent, spots in sorted(unread.items()):
+        if not silent:
+            yield f"looked at by no guard: {', '.join(spots)}"
+        else:
+            who = f"{', '.join(silent)} did not say what {'it reads' if len(silent) == 1 else 'they read'}"
+            yield f"no guard said that it read: {', '.join(spots)} ({who})"
 
 
 def _steps(result: AgentResult) -> Iterator[str]:

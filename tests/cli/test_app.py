@@ -111,7 +111,7 @@ def test_the_checks_of_a_blocked_run_say_who_blocked_and_why(interlock: Interloc
     lines = done.out.splitlines()
     at = next(n for n, line in enumerate(lines) if line.split()[:2] == ["input", "watch"])
     row, reason = lines[at : at + 2]
-    assert lines[-2].split() == ["user", "text", "not", "checked"]
+    assert lines[-2].split() == ["user", "text", "not", "said"]
     assert row.split()[:3] == ["input", "watch", "blocked"]
     assert reason.strip() == "a bad word"
     assert done.err == "interlock: blocked by 'watch' at input: a bad word\n"
