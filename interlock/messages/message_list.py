@@ -343,6 +343,11 @@ class MessageList(Sequence[Message]):
             return False
         return self._talk.differs_from(base._talk) or mine.differs_from(theirs)
 
+    def opened(self) -> Iterator[Message]:
+        """The messages, system messages included, whose parts were looked at, and may be changed, since the fork."""
+        yield from self._talk.opened()
+        yield from self._system_messages.table.opened()
+
     def changed_ids(self, base: MessageList) -> set[str]:
         """The ids of the messages, system messages included, that were added, removed or changed since ``base``."""
         return self._talk.changed_ids(base._talk) | self._system_messages.table.changed_ids(base._system_messages.table)

@@ -201,6 +201,10 @@ class Table:
 
     # Comparing with another state
 
+    def opened(self) -> Iterable[Message]:
+        """The messages whose parts were handed out to be changed since the table was forked."""
+        return self._opened.values()
+
     def unchanged_since(self, base: Table) -> bool:
         """Whether a glance shows that the content is that of ``base``. False says nothing."""
         return (

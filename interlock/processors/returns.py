@@ -16,8 +16,10 @@ from interlock.messages import (
     MessageView,
     PromptMessage,
     ReasoningDelta,
+    ReasoningPart,
     Start,
     TextDelta,
+    TextPart,
     TripwireChunk,
 )
 from interlock.models import LanguageModel, resolve_model
@@ -75,7 +77,13 @@ def apply_return(ctx: HookContext, value: object) -> None:
 
     Raises:
         InvalidProcessorReturn: The phase does not take it.
+        TypeError: The hook has set a text of a message to what is none.
     """
+    for message in ctx.message_list.opened():
+        for number, part in enumerate(message.parts):
+            if isinstance(part, TextPart | ReasoningPart) and not isinstance(cast("object", part.text), str):
+                kind = type(part.text).__name__
+                raise TypeError(f"the text of part {number} of message {message.id!r} is a {kind}, not a str")
     if value is None or value is ctx.message_list:
         return
     match value:

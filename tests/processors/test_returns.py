@@ -9,7 +9,7 @@ import pytest
 
 from interlock import Message, MessageList, Phase, Tool
 from interlock.errors import InvalidProcessorReturn
-from interlock.messages import PromptMessage, StepFinish, TextDelta, TextPart, Usage
+from interlock.messages import PromptMessage, ReasoningPart, StepFinish, TextDelta, TextPart, Usage
 from interlock.processors import (
     CachedResponse,
     Changes,
@@ -229,3 +229,30 @@ def test_every_phase_says_what_it_takes() -> None:
     assert all(allowed_in(phase) for phase in Phase)
     assert "StepChanges" in allowed_in(Phase.INPUT_STEP)
     assert "Deny" in allowed_in(Phase.TOOL_CALL)
+
+
+@pytest.mark.parametrize("value", [None, 5, b"secret"])
+def test_a_text_that_was_set_to_none_is_refused_without_showing_it(value: Any) -> None:
+    ctx = InputContext(conversation())
+    fork = ctx.fork()
+    part: Any = fork.messages[0].parts[0]
+    part.text = value
+    with pytest.raises(
+        TypeError, match=f"the text of part 0 of message '1' is a {type(value).__name__}, not a str"
+    ) as raised:
+        apply_return(fork, None)
+    assert "secret" not in str(raised.value)
+    apply_return(ctx, None)
+
+
+def test_reasoning_and_system_messages_are_looked_at_too() -> None:
+    messages = MessageList([Message("assistant", [ReasoningPart("why")], id="1")])
+    reasoning: Any = messages.all[0].parts[0]
+    reasoning.text = None
+    with pytest.raises(TypeError, match="part 0 of message '1'"):
+        apply_return(InputContext(messages), None)
+    ctx = InputContext(conversation())
+    system: Any = ctx.system_messages[0].parts[0]
+    system.text = None
+    with pytest.raises(TypeError, match="is a NoneType"):
+        apply_return(ctx, None)
