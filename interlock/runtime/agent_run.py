@@ -413,6 +413,8 @@ class AgentRun:
             return
         self.status = status
         self.error = error
+        if status == "tripwire" and self.facts.latch.tripwire is not None:
+            self.points.note_block(self.facts.latch.tripwire)
         if status == "suspended":
             self.finish_reason = "suspended"
         elif status != "success":

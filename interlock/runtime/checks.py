@@ -10,7 +10,7 @@ from interlock.processors.base import Processor
 from interlock.processors.hook_context import HookContext
 from interlock.verdict import CANCELED, GRAVITY, NOTHING_TO_READ, CheckRecord, Phase, Tripwire, Verdict
 
-__all__ = ["Asked", "PointChecks", "joined", "why_stopped"]
+__all__ = ["Asked", "PointChecks", "joined", "why_stopped", "with_block"]
 
 
 class Asked(Protocol):
@@ -104,16 +104,18 @@ def why_stopped(tripwire: Tripwire | None, error: BaseException | None) -> str:
 def joined(earlier: Sequence[CheckRecord], later: Sequence[CheckRecord]) -> list[CheckRecord]:
     """Records of one point over two stretches of a run, one a processor: the gravest verdict counts.
 
-    A stretch in which it had nothing to look at counts least.
+    A stretch in which it had nothing to look at counts least. Of two equal verdicts the later one is told; where it
+    warned in both, all that it warned of.
     """
     left = {(record.list, record.path): record for record in later}
     made: list[CheckRecord] = []
     for record in earlier:
         other = left.pop((record.list, record.path), None)
         if other is not None:
-            graver, lighter = sorted((record, other), key=_gravity)
+            graver, lighter = sorted((other, record), key=_gravity)
             record = replace(
                 graver,
+                reason=_warned_of(record, other) if record.verdict == other.verdict == "warned" else graver.reason,
                 kept=graver.kept and lighter.kept,
                 duration=record.duration + other.duration,
                 runs=record.runs + other.runs,
@@ -122,6 +124,29 @@ def joined(earlier: Sequence[CheckRecord], later: Sequence[CheckRecord]) -> list
             )
         made.append(record)
     return [*made, *left.values()]
+
+
+def with_block(records: Sequence[CheckRecord], block: CheckRecord) -> list[CheckRecord]:
+    """Records, and among them that somebody stopped what was done, who may have been noted as having passed it.
+
+    Args:
+        records: Of a run.
+        block: The one that says so.
+    """
+    place = (block.phase, block.list, block.path, block.step_number, block.attempt)
+    made = list(records)
+    for n in range(len(made) - 1, -1, -1):
+        one = made[n]
+        if (one.phase, one.list, one.path, one.step_number, one.attempt) == place:
+            if one.verdict != "blocked":
+                made[n] = replace(one, verdict="blocked", kept=True, reason=block.reason, metadata=block.metadata)
+            return made
+    return [*made, block]
+
+
+def _warned_of(*records: CheckRecord) -> str | None:
+    words = [word for record in records for word in (record.reason or "").split("; ") if word]
+    return "; ".join(dict.fromkeys(words)) or None
 
 
 def _gravity(record: CheckRecord) -> int:

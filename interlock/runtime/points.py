@@ -12,14 +12,14 @@ from interlock.processors.contexts import APIErrorContext
 from interlock.processors.hook_context import HookContext
 from interlock.processors.returns import allowed_in
 from interlock.processors.seat import RunFacts
-from interlock.runtime.checks import PointChecks, joined, why_stopped
+from interlock.runtime.checks import PointChecks, joined, why_stopped, with_block
 from interlock.runtime.execution import Execution
 from interlock.runtime.lower import Place, lower
 from interlock.runtime.operations.hooks_in import hooks_in
 from interlock.runtime.processor_lists import ProcessorLists
 from interlock.runtime.strand import Operation, Strand, drive
 from interlock.runtime.workflow_states import WorkflowStates
-from interlock.verdict import CheckRecord, Phase
+from interlock.verdict import CheckRecord, Phase, Tripwire
 from interlock.workflows import Plan, StepNode
 
 if TYPE_CHECKING:
@@ -60,6 +60,7 @@ class Points:
         self._states: dict[int, dict[str, object]] = {}
         self._workflow_states = WorkflowStates(lists.state_schemas)
         self._earlier: list[CheckRecord] = []
+        self._newest_step: dict[Phase, int | None] = {}
         self._current: Execution | None = None
         self.stopped_with: MessageList | None = None
         self._last = () if last_in_input_step is None else _as_operations(last_in_input_step)
@@ -130,6 +131,7 @@ class Points:
         ops: Sequence[Operation] = self._lists.operations(phase)
         if phase is Phase.INPUT_STEP:
             ops = (*ops, *self._last)
+        self._newest_step[phase] = step_number
         execution = self._execution(phase, step_number)
         self._workflow_states.next_point()
         flowing = context.fork()
@@ -150,6 +152,35 @@ class Points:
         self._messages.adopt(final.message_list)
         self._messages.settle()
         return cast("C", final)
+
+    def note_block(self, tripwire: Tripwire) -> None:
+        """Have the records say who stopped what was done: also a step, and one that was noted as having passed it.
+
+        Args:
+            tripwire: Its verdict.
+        """
+        phase = tripwire.phase
+        place = None if phase is None else self._lists.place_of(tripwire.processor_id, phase)
+        if phase is None or place is None:
+            return
+        in_stream = phase is Phase.OUTPUT_STREAM
+        block = CheckRecord(
+            tripwire.processor_id,
+            phase,
+            place[0],
+            "blocked",
+            reason=tripwire.reason,
+            path=place[1],
+            step_number=None if in_stream else self._newest_step.get(phase),
+            metadata=tripwire.metadata,
+            attempt=1 if in_stream else self.facts.attempt,
+        )
+        if not in_stream:
+            self.checks = with_block(self.checks, block)
+            return
+        told = [one for one in self.records() if one.phase is phase and (one.list, one.path) == place]
+        if not any(one.verdict == "blocked" and one.reason == block.reason for one in told):
+            self._earlier = joined(self._earlier, [block])
 
     def not_asked(self, phase: Phase, reason: str, *, step_number: int | None = None) -> None:
         """Note, for every processor of a point, that it did not look at something.

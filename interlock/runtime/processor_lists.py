@@ -14,6 +14,7 @@ from interlock.steps import Step
 from interlock.tracing import warn
 from interlock.verdict import Phase
 from interlock.workflows import NestedNode, Plan, StepNode, Workflow, acting_steps, specialise
+from interlock.workflows.nodes import steps_by_path
 
 if TYPE_CHECKING:
     from interlock.runtime.strand import Operation
@@ -125,6 +126,19 @@ class ProcessorLists:
                 if isinstance(node, NestedNode):
                     found.setdefault(cast("Workflow[Any, Any]", node.step.subject), f"workflow:{name}/{node.id}")
         return {"": None, **{name: workflow for workflow, name in found.items()}}
+
+    def place_of(self, id: str, phase: Phase) -> tuple[str, str] | None:  # noqa: A002
+        """Where a processor or a step acts at a point, by its id: the list's name, and its path there.
+
+        Args:
+            id: Its id.
+            phase: The point.
+        """
+        for name, plan in self.plans(phase):
+            for path, step in steps_by_path(plan):
+                if id == (step.processor.id if isinstance(step, ProcessorStep) else step.id):
+                    return name, path.removeprefix(f"{plan.id}/")
+        return None
 
     @cached_property
     def state_schemas(self) -> Sequence[object]:

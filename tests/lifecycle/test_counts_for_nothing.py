@@ -74,7 +74,7 @@ async def test_what_is_written_when_the_time_was_up_is_not_shown(shadow: bool) -
 
     model = ScriptedModel([ScriptedModel.tool_call("wait"), "done"])
     options: dict[str, Any] = {"shadow": True} if shadow else {"on_failure": "skip"}
-    slow = create_step(Slow(), timeout=0.01, blocking=True, **options)
+    slow = create_step(Slow(), timeout=0.25, blocking=True, **options)
     chunks, result = await chunks_and_result(Agent(model=model, tools=[wait], input_processors=[slow]))
     assert result.status == "success"
     assert written.is_set()
