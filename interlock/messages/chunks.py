@@ -53,11 +53,11 @@ def _camel(name: str) -> str:
 
 def _refuse_to_set(chunk: ChunkBase, name: str, *_value: object) -> None:
     names = [f.name for f in dataclasses.fields(cast("Any", chunk))]
-    what = name if name in names else "…"
+    what = f"{name}=…" if name in names else "…"
     known = "" if name in names else f"; it has {', '.join(names) or 'no fields'}"
     raise dataclasses.FrozenInstanceError(
         f"{type(chunk).__name__}.{name} cannot be set: chunks are immutable, so a hook returns another one, "
-        f"ctx.chunk.replace({what}=…){known}"
+        f"ctx.chunk.replace({what}){known}"
     )
 
 

@@ -93,7 +93,7 @@ def test_an_object_says_whether_it_is_whole() -> None:
     ("chunk", "name", "told"),
     [
         (TextDelta("x"), "text", r"TextDelta.text cannot be set: .* ctx.chunk.replace\(text=…\)$"),
-        (TextDelta("x"), "txt", r"TextDelta.txt cannot be set: .* ctx.chunk.replace\(…=…\); it has text, id$"),
+        (TextDelta("x"), "txt", r"TextDelta.txt cannot be set: .* ctx.chunk.replace\(…\); it has text, id$"),
         (TextStart(), "text", "TextStart.text cannot be set: chunks are immutable"),
     ],
 )

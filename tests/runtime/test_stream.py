@@ -123,6 +123,23 @@ async def test_leaving_early_ends_the_tools_before_it_returns() -> None:
     assert log == ["ended"]
 
 
+async def test_the_result_that_is_asked_for_after_a_break_is_that_of_the_whole_run() -> None:
+    ran: list[str] = []
+
+    @tool
+    def note() -> str:
+        """Note that it ran."""
+        ran.append("note")
+        return "noted"
+
+    agent = Agent(model=ScriptedModel([ScriptedModel.tool_call("note", {}), ["do", "ne"]]), tools=[note])
+    async with agent.stream("hello") as stream:
+        async for _ in stream:
+            break
+        result = await stream.result()
+    assert (result.status, result.text, ran) == ("success", "done", ["note"])
+
+
 async def test_leaving_early_runs_no_further_hook() -> None:
     guard = Everywhere("guard")
     async with Agent(model="embedded/echo", output_processors=[guard]).stream("hello") as stream:
