@@ -68,6 +68,21 @@ async def test_a_def_hook_that_took_too_long_gets_its_policy(where: str, blockin
     assert result.tripwire.metadata == {"failure": "TimeoutError"}
 
 
+@pytest.mark.parametrize("options", [{"on_failure": "skip"}, {"shadow": True}], ids=["skip", "shadow"])
+async def test_the_time_that_one_took_which_was_passed_over_is_told(options: dict[str, Any]) -> None:
+    class Waits(Processor):
+        id = "waits"
+
+        async def process_input(self, ctx: InputContext) -> None:
+            await anyio.sleep_forever()
+
+    step = create_step(Waits(), timeout=0.01, **options)
+    result = await Agent(model="embedded/echo", input_processors=[step]).generate("hello")
+    (record,) = [check for check in result.checks if check.processor_id == "waits"]
+    assert record.failed
+    assert record.duration >= 0.009
+
+
 async def test_a_thread_that_was_left_alone_stops_nothing_any_more() -> None:
     go, ended = threading.Event(), threading.Event()
 

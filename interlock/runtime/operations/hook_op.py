@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from time import perf_counter
 from typing import Any, ClassVar, cast
 
 from interlock.errors import RunError
@@ -133,6 +134,7 @@ class HookOp(Operation):
         strand.execution.checks.note(
             self,
             "shadow-blocked",
+            duration=perf_counter() - strand.entry.began,
             reason=would_have(tripwire),
             metadata=tripwire.metadata,
             looked_at=frozenset(seated._seat.looked_at),
@@ -144,7 +146,14 @@ class HookOp(Operation):
         strand.entry.verdict = "not-checked"
         seated: HookContext | None = strand.note
         looked_at = frozenset[tuple[str, str]]() if seated is None else frozenset(seated._seat.looked_at)
-        strand.execution.checks.note(self, "not-checked", reason=why_failed(error), looked_at=looked_at, failed=True)
+        strand.execution.checks.note(
+            self,
+            "not-checked",
+            duration=perf_counter() - strand.entry.began,
+            reason=why_failed(error),
+            looked_at=looked_at,
+            failed=True,
+        )
 
     def note_undecided(self, strand: Strand) -> None:
         """Note that the verdict to come is its policy's: the hook itself has failed."""
