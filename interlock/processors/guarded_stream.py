@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator, Sequence
-from typing import Final, Protocol
+from collections.abc import Iterator, Sequence
+from typing import Literal, Protocol, cast
 
 from interlock.messages import (
     Chunk,
@@ -18,23 +18,23 @@ from interlock.messages import (
     TextEnd,
     TextStart,
     ToolCall,
+    ToolCallApproval,
     ToolCallDelta,
+    ToolCallSuspended,
     ToolError,
     ToolOutput,
     ToolResult,
 )
+from interlock.processors.detection.call_arguments import CallArguments, Repeats
+from interlock.processors.detection.own_edits import Digest, OwnEdits
 from interlock.processors.detection.scope import PartKind, Scope
-from interlock.processors.lanes.answer_lane import AnswerLane
-from interlock.processors.lanes.answer_scan import AnswerScan
 from interlock.processors.lanes.edited_lane import Edit, EditedLane, Gone, Replace
 from interlock.processors.lanes.json_lane import JSONLane
+from interlock.processors.lanes.json_scan import JSONScan
 from interlock.processors.lanes.lane import LaneKind
-from interlock.processors.lanes.matcher import Match
 from interlock.processors.stream_context import LaneKey, OutputStreamContext, Piece
 
 __all__ = ["Acts", "GuardedStream"]
-
-_TEXTS: Final = ("text", "reasoning")
 
 
 class Acts(Protocol):
@@ -44,8 +44,15 @@ class Acts(Protocol):
         """Warn or stop the run; where it returns, edits are made."""
         ...
 
-    def whole(self, ctx: OutputStreamContext, value: object, part: PartKind) -> object:
-        """A whole value, edited; itself where nothing is."""
+    def whole(self, ctx: OutputStreamContext, value: object, part: PartKind, *, again: bool = False) -> object:
+        """A whole value, edited; itself where nothing is.
+
+        Args:
+            ctx: The context.
+            value: The value.
+            part: What it is.
+            again: Whether it may have passed already; then what was edited stays as it is.
+        """
         ...
 
 
@@ -60,7 +67,20 @@ class GuardedStream:
         holds: Whether text is held back until it is decided.
     """
 
-    __slots__ = ("_answer", "_bases", "_begun", "_guard", "_holds", "_kind", "_lanes", "_replace", "_scope", "_written")
+    __slots__ = (
+        "_answer",
+        "_bases",
+        "_begun",
+        "_calls",
+        "_given_up",
+        "_gone",
+        "_guard",
+        "_holds",
+        "_kind",
+        "_lanes",
+        "_replace",
+        "_scope",
+    )
 
     def __init__(self, kind: LaneKind, replace: Replace, scope: Scope, guard: Acts, *, holds: bool) -> None:
         self._kind = kind
@@ -68,16 +88,18 @@ class GuardedStream:
         self._scope = scope
         self._guard = guard
         self._holds = holds
-        self._lanes: dict[LaneKey, EditedLane | AnswerLane] = {}
-        self._answer: AnswerScan | None = None  # reads the newest part of an answer that is to be an object
+        self._lanes: dict[LaneKey, EditedLane | JSONLane] = {}
+        self._gone: dict[LaneKey, Digest] = {}  # what went on of each
+        self._answer: JSONScan | None = None  # reads the newest part of an answer that is to be an object
         self._bases: dict[LaneKey, int] = {}  # where a lane has begun anew
-        self._written: dict[str, JSONLane] = {}
+        self._given_up: dict[LaneKey, JSONScan] = {}  # what has read arguments that nobody looks at up to here
+        self._calls = CallArguments()
         self._begun: set[LaneKey] = set()  # texts whose end will be told
 
     @property
     def held(self) -> int:
         """How many characters are held back."""
-        return sum(lane.held for lane in self._lanes.values()) + sum(lane.held for lane in self._written.values())
+        return sum(lane.held for lane in self._lanes.values())
 
     def process(self, ctx: OutputStreamContext) -> Chunk | Sequence[Chunk]:
         """What goes on for a chunk."""
@@ -99,28 +121,26 @@ class GuardedStream:
             case ReasoningEnd(id=id_, signature=signature):
                 return self._flushed(ctx, [("reasoning", id_)], sealed=signature is not None)
             case ToolCallDelta(tool_call_id=call, args_text=text) if self._takes("tool-arguments"):
-                return self._written_on(ctx, call, text)
+                return self._pushed(ctx, ("tool-arguments", call), text)
             case ToolCall(tool_call_id=call):
-                ended = [key for key in self._lanes if key not in self._begun]  # the others may go on behind the call
-                return [*self._rest(ctx, ended), *self._rest_written(ctx, call), self._called(ctx, chunk)]
-            case ToolError(error=error) if self._takes("tool-result"):
-                ctx.looked_at("tool", "tool-result")
-                made = self._guard.whole(ctx, error, "tool-result")
-                return chunk if made is error else chunk.replace(error=made)
-            case ToolResult(result=result) if ctx.inside and self._takes("tool-result"):
-                ctx.looked_at("tool", "tool-result")  # of another agent's tool: no hook of this one was asked about it
-                made = self._guard.whole(ctx, result, "tool-result")
-                return chunk if made is result else chunk.replace(result=made)
-            case ToolOutput(output=value) if self._takes("tool-result") and not isinstance(value, ChunkBase):
-                ctx.looked_at("tool", "tool-result")
-                made = self._guard.whole(ctx, value, "tool-result")
-                return chunk if made is value else chunk.replace(output=made)
+                ended = [key for key in self._lanes if self._ends_with_call(key)]
+                return [*self._rest(ctx, [*ended, ("tool-arguments", call)]), self._called(ctx, chunk)]
+            case ToolError():
+                return self._read(ctx, self._with_arguments(ctx, chunk), "error")
+            case ToolResult():  # of its own tools, hooks are asked about what they return
+                told = self._with_arguments(ctx, chunk)
+                return self._read(ctx, told, "result") if ctx.inside else told
+            case ToolCallApproval():
+                return self._with_arguments(ctx, chunk)
+            case ToolCallSuspended():
+                return self._read(ctx, self._with_arguments(ctx, chunk), "payload")
+            case ToolOutput(output=value) if not isinstance(value, ChunkBase):
+                return self._read(ctx, chunk, "output")
             case ObjectChunk(object=value) if ctx.inside and self._takes("text"):
                 made = self._guard.whole(ctx, value, "text")  # of another agent's answer, which was read as text
                 return chunk if made is value else chunk.replace(object=made)
             case StepFinish():
-                calls = [rest for call in list(self._written) for rest in self._rest_written(ctx, call)]
-                return [*self._rest(ctx, list(self._lanes)), *calls, chunk]
+                return [*self._rest(ctx, list(self._lanes)), chunk]
             case _:
                 return chunk
 
@@ -136,21 +156,21 @@ class GuardedStream:
             if held:
                 given.append(_delta(key, held))
             self._let_go(ctx, key, piece)
-        for call, written in self._written.items():
-            held = written.give_up()
-            if held:
-                given.append(ToolCallDelta(call, held))
-                if ctx.pieces is not None:
-                    ctx.pieces.append((("tool-arguments", call), Piece(0, len(held), held, True)))
+            if isinstance(lane, JSONLane) and key[0] == "tool-arguments":
+                self._given_up[key] = lane.scan
         self._lanes.clear()
-        self._written.clear()
+        self._gone.clear()
         if ctx.asks_for_object:
-            self._answer = AnswerScan.of(ctx.text)
+            self._answer = JSONScan.of(ctx.text)
         match ctx.chunk:
             case TextDelta(text=text, id=id_):
                 self._passed_by(ctx, ("text", id_), text)
             case ReasoningDelta(text=text, id=id_):
                 self._passed_by(ctx, ("reasoning", id_), text)
+            case ToolCallDelta(tool_call_id=call, args_text=text):
+                key = ("tool-arguments", call)
+                self._passed_by(ctx, key, text)
+                self._given_up[key] = JSONScan.of(text, self._given_up.get(key), goes_on=True)
             case _:
                 pass
         return given
@@ -174,21 +194,23 @@ class GuardedStream:
     def _pushed(self, ctx: OutputStreamContext, key: LaneKey, text: str) -> Chunk | Sequence[Chunk]:
         lane = self._lanes.get(key)
         if lane is None:
-            if key[0] == "text" and ctx.asks_for_object:
-                lane = self._lanes[key] = self._part_of_answer()
-            else:
-                lane = self._lanes[key] = EditedLane(self._kind.lane(), self._replace, holds=self._holds)
+            lane = self._lanes[key] = self._lane(ctx, key)
+            self._gone[key] = Digest()
             ctx.looked_at("assistant", key[0])
         gone = self._taken(ctx, key, lane.push(text))
         if gone == text:
             return ctx.chunk
         return _delta(key, gone) if gone else ()
 
-    def _part_of_answer(self) -> AnswerLane:
-        """A lane for one more part of an answer that is to be an object: the parts are one JSON text."""
-        lane = AnswerLane(self._kind, self._replace, holds=self._holds, after=self._answer)
-        self._answer = lane.scan
-        return lane
+    def _lane(self, ctx: OutputStreamContext, key: LaneKey) -> EditedLane | JSONLane:
+        if key[0] == "tool-arguments":
+            after = self._given_up.pop(key, None)
+            return JSONLane(self._kind, self._replace, holds=self._holds, after=after, of_call=True)
+        if key[0] == "text" and ctx.asks_for_object:  # its parts are one JSON text
+            lane = JSONLane(self._kind, self._replace, holds=self._holds, after=self._answer)
+            self._answer = lane.scan
+            return lane
+        return EditedLane(self._kind.lane(), self._replace, holds=self._holds)
 
     def _flushed(self, ctx: OutputStreamContext, keys: Sequence[LaneKey], *, sealed: bool = False) -> Sequence[Chunk]:
         edited = any(lane.edited for key in keys if (lane := self._lanes.get(key)) is not None)
@@ -201,12 +223,20 @@ class GuardedStream:
         """What was held back of some lanes."""
         for key in keys:
             self._begun.discard(key)
+            self._given_up.pop(key, None)
             lane = self._lanes.pop(key, None)
-            if lane is not None and (gone := self._taken(ctx, key, lane.end())):
+            if lane is None:
+                continue
+            gone = self._taken(ctx, key, lane.end())
+            whole = self._gone.pop(key)
+            if lane.edited and self._holds and key not in self._bases:
+                OwnEdits(ctx.state).note(cast("PartKind", key[0]), whole)
+            if gone:
                 yield _delta(key, gone)
 
     def _taken(self, ctx: OutputStreamContext, key: LaneKey, gone: Gone) -> str:
         text, edits, pieces, fixed = gone
+        self._gone[key].add(text)
         if edits:
             if fixed:
                 for edit in edits:  # in the order in which they stand
@@ -224,49 +254,48 @@ class GuardedStream:
 
     # Tool calls
 
-    def _written_on(self, ctx: OutputStreamContext, call: str, text: str) -> Chunk | Sequence[Chunk]:
-        lane = self._written.get(call)
-        if lane is None:
-            lane = self._written[call] = JSONLane(self._kind, self._replace if self._holds else None)
-            ctx.looked_at("assistant", "tool-arguments")
-        gone = self._found(ctx, call, lane, lambda: lane.push(text))
-        if gone == text:
-            return ctx.chunk
-        return ToolCallDelta(call, gone) if gone else ()
-
-    def _rest_written(self, ctx: OutputStreamContext, call: str) -> Iterator[Chunk]:
-        lane = self._written.pop(call, None)
-        if lane is not None and (gone := self._found(ctx, call, lane, lane.end)):
-            yield ToolCallDelta(call, gone)
-
-    def _found(self, ctx: OutputStreamContext, call: str, lane: JSONLane, step: Callable[[], str]) -> str:
-        gone = step()
-        if lane.pieces:
-            if ctx.pieces is not None:
-                ctx.pieces += [(("tool-arguments", call), piece) for piece in lane.pieces]
-            lane.pieces.clear()
-        if lane.found:
-            found, lane.found = lane.found, []
-            in_keys = [_as_edit(one.match, one.text) for one in found if one.is_key]
-            if in_keys:
-                self._guard.act(ctx, in_keys, can_change=False)
-            edits = [_as_edit(one.match, one.text) for one in found if not one.is_key]
-            if edits:
-                self._guard.act(ctx, edits)
-                ctx.edited = self._holds
-        return gone
+    def _ends_with_call(self, key: LaneKey) -> bool:
+        """Whether a call ends a text; others may go on behind it."""
+        return key[0] != "tool-arguments" and key not in self._begun
 
     def _called(self, ctx: OutputStreamContext, chunk: ToolCall) -> Chunk:
         if not self._takes("tool-arguments"):
             return chunk
         ctx.looked_at("assistant", "tool-arguments")
         args = self._guard.whole(ctx, chunk.args, "tool-arguments")
+        called = chunk if args is chunk.args else chunk.replace(args=args)
+        self._calls.note(chunk.tool_call_id, chunk.args, called.args)
+        return called
+
+    def _with_arguments(self, ctx: OutputStreamContext, chunk: Repeats) -> Repeats:
+        """What tells of a call, with the arguments that the call went on with."""
+        if not self._takes("tool-arguments"):
+            return chunk
+        known = self._calls.repeated(chunk)
+        if known is not None:
+            ctx.edited = known is not chunk
+            return known
+        ctx.looked_at("assistant", "tool-arguments")
+        args = self._guard.whole(ctx, chunk.args, "tool-arguments", again=True)
         return chunk if args is chunk.args else chunk.replace(args=args)
 
-
-def _as_edit(match: Match, text: str) -> Edit:
-    return Edit(match, text, "")
+    def _read(
+        self,
+        ctx: OutputStreamContext,
+        chunk: Repeats | ToolOutput,
+        field: Literal["error", "result", "payload", "output"],
+    ) -> Chunk:
+        """What comes of a tool, edited."""
+        if not self._takes("tool-result"):
+            return chunk
+        ctx.looked_at("tool", "tool-result")
+        value: object = getattr(chunk, field)
+        made = self._guard.whole(ctx, value, "tool-result")
+        return chunk if made is value else chunk.replace(**{field: made})
 
 
 def _delta(key: LaneKey, text: str) -> Chunk:
-    return TextDelta(text, key[1]) if key[0] == "text" else ReasoningDelta(text, key[1])
+    kind, id_ = key
+    if kind == "tool-arguments":
+        return ToolCallDelta(id_, text)
+    return TextDelta(text, id_) if kind == "text" else ReasoningDelta(text, id_)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from types import NoneType
-from typing import Any, ClassVar, Final, Literal, TypeAlias, cast, get_args
+from typing import Any, ClassVar, Final, Literal, NamedTuple, TypeAlias, cast, get_args
 
 from interlock.errors import DefinitionError
 from interlock.messages import Chunk, TextEdit
+from interlock.messages.rewriting import apply_edits
 from interlock.processors.base import Processor
 from interlock.processors.changes import ToolCallChanges, ToolResultChanges
 from interlock.processors.contexts import (
@@ -19,12 +20,13 @@ from interlock.processors.contexts import (
     ToolResultContext,
 )
 from interlock.processors.detection.finding import Finding
+from interlock.processors.detection.own_edits import OwnEdits
 from interlock.processors.detection.scope import EVERYTHING, PartKind, Scope
 from interlock.processors.detection.texts import CallTexts, JSONTexts, MessageTexts, ResultTexts, Texts
 from interlock.processors.guarded_stream import GuardedStream
-from interlock.processors.lanes.answer_lane import AnswerLane
 from interlock.processors.lanes.bounded_pattern import BoundedPattern
-from interlock.processors.lanes.edited_lane import Edit, Gone, edits_of
+from interlock.processors.lanes.edited_lane import Edit, edits_of
+from interlock.processors.lanes.json_lane import JSONLane
 from interlock.processors.lanes.lane import LaneKind
 from interlock.processors.lanes.matcher import Found, Match, Matcher, Reading
 from interlock.processors.listeners import fault_in_listener
@@ -46,6 +48,9 @@ OnDetection = Callable[[Finding, GuardContext], object]
 
 Patterns = Sequence[str | Matcher] | Mapping[str, str]
 """Regular expressions with a bound, by their kind where it is a mapping; or matchers."""
+
+_LATER: Final = (OutputStepContext, ToolCallContext, OutputResultContext)
+"""Points at which a guard may meet what it has let go before."""
 
 _REDACTED: Final = "[REDACTED]"
 _CANNOT: Final = {
@@ -264,10 +269,18 @@ class TextGuard(Processor, abstract=True):
             where = "" if can_change or self._strategy == "block" else _CANNOT[self._strategy]
             ctx.abort(self._reason(edits) + where, metadata=_metadata(edits))
 
-    def whole(self, ctx: Any, value: object, part: PartKind) -> object:
-        """A whole value, edited; itself where nothing is."""
+    def whole(self, ctx: Any, value: object, part: PartKind, *, again: bool = False) -> object:
+        """A whole value, edited; itself where nothing is.
+
+        Args:
+            ctx: The context.
+            value: The value.
+            part: What it is.
+            again: Whether it may have passed already; then what was edited stays as it is.
+        """
         texts = JSONTexts(value, EVERYTHING, part)
-        self._edit(ctx, texts, by_spans=part == "tool-arguments")  # as what was written of them was edited
+        # arguments are edited as what was written of them
+        self._edit(ctx, texts, by_spans=part == "tool-arguments", again=again)
         if not texts.changed:
             return value
         ctx.edited = True
@@ -280,34 +293,38 @@ class TextGuard(Processor, abstract=True):
         for one in texts.texts:
             role = one.role if one.role is not None else "tool" if one.part == "tool-result" else "assistant"
             ctx.looked_at(role, one.part)
-        self._edit(ctx, texts)
+        self._edit(ctx, texts, again=isinstance(ctx, _LATER))
         return texts.finish()
 
-    def _edit(self, ctx: GuardContext, texts: Texts, *, by_spans: bool = False) -> None:
-        after = texts.after if isinstance(texts, MessageTexts) else {}
-        answers: dict[int, Gone] = {}
-        found: dict[int, Sequence[Edit]] = {}
+    def _edit(self, ctx: GuardContext, texts: Texts, *, by_spans: bool = False, again: bool = False) -> None:
+        own = OwnEdits(ctx.state)
+        made: dict[int, _Made] = {}
         for n, one in enumerate(texts.texts):
-            if n in after:
-                gone = answers[n] = AnswerLane(self._kind, self._replaced, after=after[n]).whole(one.text)
-                edits = gone.edits
-            else:
-                edits = edits_of(self._kind, one.text, self._replaced)
-            if edits:
-                found[n] = edits
-        if not found:
+            if not (again and own.has(one.part, one.text)):
+                edited = self._made_of(texts, n)
+                if edited.edits:
+                    made[n] = edited
+        if not made:
             return
-        can_change = all(self._can_change(texts, n) for n in found) and not any(gone.fixed for gone in answers.values())
-        self.act(ctx, [edit for edits in found.values() for edit in edits], can_change=can_change)
+        can_change = all(self._can_change(texts, n) and not edited.fixed for n, edited in made.items())
+        self.act(ctx, [edit for edited in made.values() for edit in edited.edits], can_change=can_change)
         if self._strategy == "filter" and not by_spans:
-            texts.drop(found)
+            texts.drop(made)
         elif self._strategy in ("filter", "redact"):
-            for n, edits in found.items():
-                if n in answers:
-                    made = [TextEdit(p.start, p.end, p.text) for p in answers[n].pieces if not p.kept]
-                else:
-                    made = [TextEdit(m.start, m.end, replacement) for m, _, replacement in edits]
-                texts.edit(n, made)
+            for n, edited in made.items():
+                texts.edit(n, edited.changes)
+                if not isinstance(ctx, InputContext):
+                    own.note(texts.texts[n].part, apply_edits(texts.texts[n].text, edited.changes))
+
+    def _made_of(self, texts: Texts, n: int) -> _Made:
+        one = texts.texts[n]
+        if n not in texts.after:
+            edits = edits_of(self._kind, one.text, self._replaced)
+            return _Made(edits, [TextEdit(m.start, m.end, replacement) for m, _, replacement in edits], False)
+        of_call = one.part == "tool-arguments"
+        gone = JSONLane(self._kind, self._replaced, after=texts.after[n], of_call=of_call).whole(one.text)
+        changes = [TextEdit(piece.start, piece.end, piece.text) for piece in gone.pieces if not piece.kept]
+        return _Made(gone.edits, changes, bool(gone.fixed))
 
     def _can_change(self, texts: Texts, n: int) -> bool:
         return texts.can_drop(n) if self._strategy == "filter" else texts.texts[n].can_change
@@ -318,6 +335,14 @@ class TextGuard(Processor, abstract=True):
     def _reason(self, edits: Sequence[Edit]) -> str:
         kinds = ", ".join(_scores(edits))
         return f"{self.noun}: {kinds}" if kinds else self.noun
+
+
+class _Made(NamedTuple):
+    """What was found in a text, what is to become of it, and whether some of it cannot be changed."""
+
+    edits: Sequence[Edit]
+    changes: Sequence[TextEdit]
+    fixed: bool
 
 
 class _Own(Matcher):

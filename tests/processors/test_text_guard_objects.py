@@ -24,10 +24,10 @@ from interlock.processors import (
     StepChanges,
     TextGuard,
 )
-from interlock.processors.lanes.answer_lane import AnswerLane
-from interlock.processors.lanes.answer_scan import AnswerScan
 from interlock.processors.lanes.bounded_pattern import BoundedPattern
 from interlock.processors.lanes.edited_lane import EditedLane
+from interlock.processors.lanes.json_lane import JSONLane
+from interlock.processors.lanes.json_scan import JSONScan
 from interlock.processors.lanes.lane import LaneKind
 from interlock.processors.seat import RunFacts
 from interlock.processors.text_guard import TextStrategy
@@ -183,16 +183,16 @@ def test_parts_and_cuts_of_an_answer_make_no_difference_to_what_is_read(
     kind = LaneKind([BoundedPattern(TICKET.pattern)])
     made = {lane_of(kind, cut_by(text, each)) for each in (sizes, others, [len(text)])}
     assert len(made) == 1
-    first = AnswerLane(kind, lambda _match, _text: "*")
+    first = JSONLane(kind, lambda _match, _text: "*")
     middle = len(text) // 2
     first.whole(text[:middle])
-    second = AnswerScan.of(text[middle:], first.scan)
-    whole = AnswerScan.of(text)
+    second = JSONScan.of(text[middle:], first.scan)
+    whole = JSONScan.of(text)
     assert second.is_plain == whole.is_plain is False
 
 
 def lane_of(kind: LaneKind, cut: Sequence[str]) -> str:
-    lane = AnswerLane(kind, lambda _match, _text: "*")
+    lane = JSONLane(kind, lambda _match, _text: "*")
     return "".join([lane.push(one).text for one in cut]) + lane.end().text
 
 
@@ -222,7 +222,8 @@ def test_no_string_that_a_parser_finds_is_missed(text: str) -> None:
             assert len(text) == len(starts)
             found[-1] += text
 
-        def closed(self) -> None: ...
+        def closed(self, end: int) -> None:
+            del end
 
         def number(self, literal: str, start: int) -> None:
             del literal, start
@@ -231,7 +232,7 @@ def test_no_string_that_a_parser_finds_is_missed(text: str) -> None:
         value: object = from_json(text, allow_partial=True)
     except ValueError:
         return
-    AnswerScan(Hears()).push(text)
+    JSONScan(Hears()).push(text)
     assert set(strings_of(value)) <= set(found)
 
 

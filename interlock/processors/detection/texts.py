@@ -21,6 +21,7 @@ from interlock.messages import (
     TextPart,
     ToolInvocationPart,
 )
+from interlock.messages.json_text import read_json
 from interlock.messages.rewriting import apply_edits
 from interlock.processors.changes import ToolCallChanges, ToolResultChanges
 from interlock.processors.contexts import (
@@ -32,7 +33,7 @@ from interlock.processors.contexts import (
 )
 from interlock.processors.detection.json_strings import JSONStrings
 from interlock.processors.detection.scope import PartKind, Scope
-from interlock.processors.lanes.answer_scan import AnswerScan
+from interlock.processors.lanes.json_scan import JSONScan
 
 __all__ = ["FILTERED", "CallTexts", "GuardedText", "JSONTexts", "MessageTexts", "ResultTexts", "Texts"]
 
@@ -67,10 +68,13 @@ class Texts(ABC):
 
     Attributes:
         texts: What was found in scope, in order.
+        after: Which of them are to be read as JSON: the parts of an answer that is to be an object, and what a model
+            wrote as arguments that are no JSON; and what has read the part before each.
     """
 
     def __init__(self) -> None:
         self.texts: list[GuardedText] = []
+        self.after: dict[int, JSONScan | None] = {}
 
     @abstractmethod
     def edit(self, index: int, edits: Sequence[TextEdit]) -> None:
@@ -96,9 +100,6 @@ class MessageTexts(Texts):
         ctx: The context; its messages are edited.
         scope: What is read.
         messages: Those that are read; None: the context's.
-
-    Attributes:
-        after: Which texts are parts of an answer that is to be an object, and what has read the part before each.
     """
 
     def __init__(
@@ -112,7 +113,6 @@ class MessageTexts(Texts):
         self._answers = not isinstance(ctx, InputContext)
         self._places: list[tuple[str, _TextPlace | _JSONPlace]] = []
         self._changed: dict[tuple[str, _Field], JSONStrings] = {}
-        self.after: dict[int, AnswerScan | None] = {}
         self._asks_for_object = ctx.asks_for_object and not isinstance(ctx, InputContext)
         for message in ctx.messages if messages is None else messages:
             self._read(message, scope)
@@ -166,13 +166,13 @@ class MessageTexts(Texts):
 
     def _read(self, message: Message, scope: Scope) -> None:
         by_system = message.role in ("system", "signal")
-        scan: AnswerScan | None = None
+        scan: JSONScan | None = None
         is_answer = self._asks_for_object and message.role == "assistant"
         for n, part in enumerate(message.parts):
             if is_answer and isinstance(part, TextPart):
                 if scope.takes("assistant", "text"):
                     self.after[len(self.texts)] = scan
-                scan = AnswerScan.of(part.text, scan)
+                scan = JSONScan.of(part.text, scan)
             match part:
                 case StepStartPart():
                     scan = None
@@ -200,6 +200,8 @@ class MessageTexts(Texts):
         if value is None:
             return
         strings = JSONStrings(value)
+        if part == "tool-arguments" and _is_broken(value):
+            self.after[len(self.texts)] = None
         for n, found in enumerate(strings.texts):
             text = GuardedText(found.text, part, message.role, found.can_change)
             self._add(message, _JSONPlace(call, field, strings, n), text)
@@ -224,6 +226,8 @@ class JSONTexts(Texts):
         self._changed = False
         if scope.takes(None, part):
             self.texts = [GuardedText(t.text, part, None, t.can_change) for t in self._strings.texts]
+            if part == "tool-arguments" and _is_broken(value):
+                self.after[0] = None
 
     @property
     def value(self) -> JSONValue:
@@ -281,6 +285,17 @@ class CallTexts(JSONTexts):
 
     def finish(self) -> ToolCallChanges | None:
         return ToolCallChanges(args=self.value) if self.changed else None
+
+
+def _is_broken(args: object) -> bool:
+    """Whether arguments are the text that a model wrote, which is no JSON; see ``decode_arguments``."""
+    if not isinstance(args, str):
+        return False
+    try:
+        read_json(args)
+    except (ValueError, RecursionError):
+        return True
+    return False
 
 
 @dataclass(frozen=True, slots=True)

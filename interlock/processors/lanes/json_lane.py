@@ -1,341 +1,331 @@
-"""The arguments of a tool call while the model writes them: JSON in pieces, each string a text of its own.
+"""JSON that a model writes, read as it comes: an answer that is to be an object, or the arguments of a tool call.
 
-What is not edited stays byte for byte, escapes included; what is edited stays JSON. A string is decoded character by
-character, and each character remembers how it was spelled.
+Each string is looked at decoded, by itself; long numbers by their literal; keys are looked at and left as they are.
+From the first mistake on it is read as the text it is. Of an answer, the text as it came counts before that too, so
+that none passes that would be edited as a mere text. What is not edited stays byte for byte; what is edited stays JSON.
 """
 
 from __future__ import annotations
 
+import bisect
 import json
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from interlock.processors.lanes.lane import Decided, Lane, LaneKind, whole
+from interlock.processors.lanes.edited_lane import Edit, Gone, Replace, edits_of
+from interlock.processors.lanes.json_scan import CHARACTER, NUMBER, PLAIN, REST, JSONScan
+from interlock.processors.lanes.lane import Lane, LaneKind
 from interlock.processors.lanes.matcher import Match
 from interlock.processors.stream_context import Piece
 
-__all__ = ["JSONFinding", "JSONLane", "Replace"]
-
-Replace = Callable[[Match, str], str]
-"""What stands in the place of a match, whose text is given as well."""
+__all__ = ["JSONLane"]
 
 _SHORTEST_NUMBER: Final = 7
 """Digits from which on a number may be somebody's: the shortest phone numbers have so many."""
 
-_LONGEST_NUMBER: Final = 512
-"""Characters of a number after which it is looked at as far as it has come."""
 
-_NUMBER: Final = frozenset("-+0123456789.eE")
-_ESCAPED: Final = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
-
-
-_Looked = tuple[list[tuple[str, int | None]], list[tuple[Match, str]]]
-"""Texts that may go out, each with how many characters it stands in the place of (None: it is these characters); and
-what was found, with its text."""
-
-
-class JSONFinding(NamedTuple):
-    """What was found in a string, a number or a key.
+class _Due(NamedTuple):
+    """What was found, in the order in which it is acted on.
 
     Args:
-        match: In offsets of the decoded string.
-        text: What was found.
-        is_key: Whether it is in a key of an object, which is not edited: two might become one.
+        start: Where it begins in the text as it came.
+        before: Where it ends, negative: of two that begin together the longer comes first.
+        order: 0: in a string or number; 1: in the text as it came.
+        text: What stands in its place.
+        edits: What was found.
+        fixed: Whether nothing can stand in its place.
     """
 
-    match: Match
+    start: int
+    before: int
+    order: int
     text: str
-    is_key: bool
+    edits: Sequence[Edit]
+    fixed: bool
 
 
 class JSONLane:
-    """JSON that comes in pieces, edited as it goes.
-
-    Strings are looked at decoded, each by itself; long numbers by their literal (edited, they become strings); keys are
-    looked at and left as they are. What is no JSON passes as it came.
+    """One JSON text while it comes.
 
     Args:
         kind: What is looked for.
-        replace: What stands in the place of a match; None: nothing is edited, and nothing held back.
+        replace: What stands in the place of a match.
+        holds: Whether text is held back until it is decided, and edited; else it only is looked at.
+        after: What has read the part of the same answer before this one; of arguments, what came of them before.
+        of_call: Whether it is the arguments of a call, which nobody reads as a text as long as they are JSON: what is
+            found in the text as it came counts where it is none.
 
     Attributes:
-        found: What was found since somebody emptied it.
-        pieces: Which ranges of what came in became what, since somebody emptied it.
+        edited: Whether anything was found.
+        scan: What reads this one.
 
     Example:
         >>> from interlock.processors.lanes.bounded_pattern import BoundedPattern
         >>> lane = JSONLane(LaneKind([BoundedPattern("[0-9]{4}")]), lambda match, text: "*")
-        >>> "".join(lane.push(piece) for piece in ['{"pin": "is 12', '34", "n":', " 3}"]) + lane.end()
-        '{"pin": "is *", "n": 3}'
+        >>> gone = [lane.push('{"pin": "is 1\\\\u00'), lane.push('3234 \\\\u00e9"}'), lane.end()]
+        >>> "".join(each.text for each in gone)
+        '{"pin": "is * \\\\u00e9"}'
     """
 
     __slots__ = (
         "_at",
-        "_escape",
-        "_high",
+        "_covered",
+        "_due",
+        "_holds",
         "_is_key",
         "_kind",
-        "_number",
-        "_out",
+        "_of_call",
+        "_plain",
+        "_plain_to",
         "_replace",
-        "_stack",
+        "_seen",
+        "_skip",
         "_string",
-        "found",
-        "pieces",
+        "_text",
+        "edited",
+        "scan",
     )
 
-    def __init__(self, kind: LaneKind, replace: Replace | None) -> None:
+    def __init__(
+        self,
+        kind: LaneKind,
+        replace: Replace,
+        *,
+        holds: bool = True,
+        after: JSONScan | None = None,
+        of_call: bool = False,
+    ) -> None:
         self._kind = kind
         self._replace = replace
-        self.found: list[JSONFinding] = []
-        self.pieces: list[Piece] = []
-        self._at = 0
-        self._out: list[str] = []
-        self._stack: list[str] = []  # of the containers around: "[", "{" before a key, ":" before a value
+        self._holds = holds
+        self._of_call = of_call
+        self._text = ""  # what is not decided
+        self._at = 0  # where that begins
+        self._skip = 0  # where what is being replaced ends
+        self._covered = 0  # where what was found ends
+        self._due: list[_Due] = []
+        self._plain = kind.lane()
+        self._plain_to = 0
+        self._seen: deque[tuple[Match, str]] = deque()  # found in the text as it came, not yet placed
         self._string: _String | None = None
-        self._escape = ""  # what has come of an escape
-        self._high = ""  # a high surrogate's escape that waits for its other half
-        self._number = ""
+        self._is_key = False
+        self.edited = False
+        self.scan = JSONScan(self, after, goes_on=of_call)
 
     @property
     def held(self) -> int:
-        """How many characters that have come have not gone out."""
-        waits = len(self._escape) + len(self._high) + len(self._number)
-        return waits + (self._string.held if self._string is not None else 0)
+        """How many characters are held back."""
+        return len(self._text) if self._holds else 0
 
-    def give_up(self) -> str:
+    def give_up(self) -> tuple[str, Piece]:
         """What is held back, as it came: nobody will decide it."""
-        string = "" if self._string is None else self._string.give_up()
-        return string + self._high + self._escape + self._number
+        at = max(self._at, self._skip)
+        held = self._text[at - self._at :] if self._holds else ""
+        return held, Piece(at, at + len(held), held, True)
 
-    def push(self, text: str) -> str:
-        """Take more in; gives what may go out."""
-        at = 0
-        while at < len(text):
-            if self._string is not None and not self._escape:
-                at = self._in_string(self._string, text, at)
-            elif self._string is not None:
-                self._in_escape(self._string, text[at])
-                at += 1
-            else:
-                self._in_structure(text[at])
-                at += 1
+    def push(self, text: str) -> Gone:
+        """Take more of the text in."""
+        self._text += text
+        self.scan.push(text)
+        self._look(text, final=False)
+        return self._gone(text, final=False)
+
+    def end(self) -> Gone:
+        """The text is complete."""
+        self.scan.end()
+        self._look("", final=True)
+        return self._gone("", final=True)
+
+    def whole(self, text: str) -> Gone:
+        """Look at a text that has come as a whole."""
+        self._text += text
+        self.scan.push(text)
+        self.scan.end()
+        self._look(text, final=True)
+        return self._gone("", final=True)
+
+    # What is read
+
+    def opened(self, *, is_key: bool) -> None:
+        """A string begins."""
+        self._string = _String(self._kind.lane())
+        self._is_key = is_key
+
+    def came(self, text: str, starts: Sequence[int]) -> None:
+        """Characters of it have come."""
         if self._string is not None:
-            self._take(self._string.look())
-        return self._taken()
+            self._string.add(text, starts)
 
-    def end(self) -> str:
-        """Nothing more comes; gives what was held back. JSON that was cut off stays so."""
-        string = self._string
-        if string is not None:
-            if self._high or self._escape:
-                string.add("\ufffd", self._high + self._escape)
-                self._high = self._escape = ""
-            self._take(string.end())
-            self._string = None
-        self._end_number()
-        return self._taken()
+    def closed(self, end: int) -> None:
+        """It has ended."""
+        self._look_at_string(end, final=True)
+        self._string = None
 
-    def _taken(self) -> str:
-        out = "".join(self._out)
-        self._out.clear()
-        return out
-
-    def _emit(self, text: str, size: int | None = None) -> None:
-        """Let go of a text, in the place of so many characters of what came in; None: it is these characters."""
-        if text or size:
-            end = self._at + (len(text) if size is None else size)
-            self.pieces.append(Piece(self._at, end, text, size is None))
-            self._at = end
-            self._out.append(text)
-
-    # Strings
-
-    def _in_string(self, string: _String, text: str, at: int) -> int:
-        """Take characters of a string in, up to its end or an escape."""
-        stop = at
-        while stop < len(text) and text[stop] not in '"\\':
-            stop += 1
-        if stop > at:
-            self._end_pair(string)
-            string.add_plain(text[at:stop])
-        if stop < len(text):
-            if text[stop] == "\\":
-                self._escape = "\\"
-            else:
-                self._end_pair(string)
-                self._take(string.end())
-                self._string = None
-                self._emit('"')
-                if self._is_key:
-                    self._stack[-1] = "{"
-            stop += 1
-        return stop
-
-    def _in_escape(self, string: _String, character: str) -> None:
-        self._escape += character
-        escape = self._escape
-        if len(escape) == 2 and character != "u":
-            self._end_pair(string)
-            string.add(_ESCAPED.get(character, character), escape)
-            self._escape = ""
-        elif len(escape) == 6:
-            self._escape = ""
-            self._unit(string, escape)
-
-    def _unit(self, string: _String, escape: str) -> None:
-        """One ``\\uXXXX``: a character, or half of one."""
-        try:
-            code = int(escape[2:], 16)
-        except ValueError:
-            self._end_pair(string)
-            string.add("\ufffd", escape)
+    def number(self, literal: str, start: int) -> None:
+        """A number has come."""
+        if sum(map(str.isdigit, literal)) < _SHORTEST_NUMBER:
             return
-        if 0xDC00 <= code < 0xE000 and self._high:
-            high = int(self._high[2:], 16)
-            string.add(chr(0x10000 + ((high - 0xD800) << 10) + (code - 0xDC00)), self._high + escape)
-            self._high = ""
-            return
-        self._end_pair(string)
-        if 0xD800 <= code < 0xDC00:
-            self._high = escape
-        else:
-            string.add(chr(code), escape)
-
-    def _end_pair(self, string: _String) -> None:
-        """The other half of a high surrogate did not come."""
-        if self._high:
-            string.add(chr(int(self._high[2:], 16)), self._high)
-            self._high = ""
-
-    def _take(self, looked: _Looked) -> None:
-        segments, found = looked
-        for text, size in segments:
-            self._emit(text, size)
-        self.found += [JSONFinding(match, text, self._is_key) for match, text in found]
-
-    # Everything else
-
-    def _in_structure(self, character: str) -> None:
-        if character in _NUMBER:
-            self._number += character
-            if len(self._number) == _LONGEST_NUMBER:
-                self._end_number()
-            return
-        self._end_number()
-        self._emit(character)
-        stack = self._stack
-        match character:
-            case '"':
-                self._is_key = bool(stack) and stack[-1] == "{"
-                replace = None if self._is_key else self._replace
-                self._string = _String(self._kind.lane(), replace, holds=self._replace is not None)
-            case "[" | "{":
-                stack.append(character)
-            case "]" | "}":
-                if stack:
-                    stack.pop()
-            case ":":
-                if stack and stack[-1] == "{":
-                    stack[-1] = ":"
-            case ",":
-                if stack and stack[-1] == ":":
-                    stack[-1] = "{"
-            case _:
-                pass
-
-    def _end_number(self) -> None:
-        number, self._number = self._number, ""
-        if sum(map(str.isdigit, number)) < _SHORTEST_NUMBER:
-            self._emit(number)
-            return
-        found = whole(self._kind, number)
-        self.found += [JSONFinding(match, number[match.start : match.end], False) for match in found]
-        if not found or self._replace is None:
-            self._emit(number)
+        edits = edits_of(self._kind, literal, self._replace)
+        if not edits:
             return
         made, at = "", 0
-        for match in found:
-            made += number[at : match.start] + _replacement(self._replace, match, number[match.start : match.end])
+        for match, _, replacement in edits:
+            made += literal[at : match.start] + replacement
             at = match.end
-        self._emit(json.dumps(made + number[at:]), len(number))
+        self._due.append(_Due(start, -start - len(literal), 0, json.dumps(made + literal[at:]), edits, False))
+
+    def _look(self, came: str, *, final: bool) -> None:
+        """Look at what has come, decoded and as it came."""
+        if self._string is not None:
+            self._look_at_string(self.scan.scanned, final=final)
+        upto, found = self._plain.push(came)
+        if final:
+            upto, more = self._plain.end()
+            found = [*found, *more]
+        self._plain_to = upto
+        for match in found:
+            self._seen.append((match, self._text[match.start - self._at : match.end - self._at]))
+
+    def _look_at_string(self, end: int, *, final: bool) -> None:
+        string = self._string
+        if string is None:
+            return
+        for match, text, start, stop in string.look(end, final=final):
+            edit = self._edit(match, text)
+            spelled = json.dumps(edit.replacement)[1:-1]
+            self._due.append(_Due(start, -stop, 0, spelled, (edit,), self._is_key))
+
+    def _edit(self, match: Match, text: str) -> Edit:
+        return Edit(match, text, self._replace(match, text) if match.replacement is None else match.replacement)
+
+    def _placed(self, match: Match, text: str) -> _Due:
+        """What was found in the text as it came, as far as JSON lets it be edited."""
+        edit = self._edit(match, text)
+        marks, base = self.scan.marks, self._at
+        start, end = match.start - base, match.end - base
+        if PLAIN in marks[start:end]:
+            return _Due(match.start, -match.end, 1, edit.replacement, (edit,), False)
+        while start > 0 and marks[start] == REST:
+            start -= 1
+        while end < len(marks) and marks[end] == REST:
+            end += 1
+        inside = marks[start:end]
+        fixed, made = False, json.dumps(edit.replacement)
+        if inside.count(CHARACTER) + inside.count(REST) == len(inside):
+            made = made[1:-1]
+        else:
+            fixed = inside[0] != NUMBER or inside.count(REST) != len(inside) - 1
+        return _Due(base + start, -base - end, 1, made, (edit,), fixed)
+
+    # What goes on
+
+    def _upto(self, *, final: bool) -> int:
+        """How far all is decided: never in the middle of what spells one character, or of a number."""
+        scanned, base = self.scan.scanned, self._at
+        upto = min(self._plain_to, scanned)
+        if self._string is not None and not final:
+            upto = min(upto, self._string.decided(scanned))
+        while self._seen:
+            match, text = self._seen[0]
+            if match.end > scanned:
+                upto = min(upto, match.start)
+                break
+            self._seen.popleft()
+            if not self._of_call or PLAIN in self.scan.marks[match.start - base : match.end - base]:
+                self._due.append(self._placed(match, text))
+        marks = self.scan.marks
+        while base < upto < scanned and marks[upto - base] == REST:
+            upto -= 1
+        return max(upto, base)
+
+    def _gone(self, came: str, *, final: bool) -> Gone:
+        upto = self._upto(final=final)
+        at = max(self._at, self._skip)
+        pieces: list[Piece] = []
+        edits: list[Edit] = []
+        fixed: list[Edit] = []
+        if self._due:
+            self._due.sort(key=_place)
+            number = bisect.bisect_left(self._due, upto, key=_start) if not final else len(self._due)
+            due, self._due = self._due[:number], self._due[number:]
+            for start, before, _, text, found, is_fixed in due:
+                end = -before
+                if end <= self._covered:
+                    continue
+                if start < self._covered:  # what sticks out of what was found before it
+                    start, text = self._covered, ""
+                self._covered = end
+                edits += found
+                if is_fixed:
+                    fixed += found
+                if is_fixed or not self._holds:
+                    continue
+                if start > at:
+                    pieces.append(Piece(at, start, self._text[at - self._at : start - self._at], True))
+                pieces.append(Piece(start, end, text, False))
+                at = self._skip = end
+        if edits:
+            self.edited = True
+        if not self._holds:
+            place = self._at + len(self._text)
+            pieces = [Piece(place - len(came), place, came, True)] if came else []
+        elif upto > at:
+            pieces.append(Piece(at, upto, self._text[at - self._at : upto - self._at], True))
+        self._text = self._text[upto - self._at :]
+        self._at = upto
+        self.scan.forget(upto)
+        return Gone("".join([piece.text for piece in pieces]), edits, pieces, fixed)
 
 
 class _String:
-    """One string while it comes: decoded for the lane, as it was spelled for whoever reads."""
+    """One string while it comes: decoded for the lane, with the place where the spelling of each character begins."""
 
-    __slots__ = ("_at", "_came", "_gone_to", "_holds", "_lane", "_replace", "_spelled", "_text")
+    __slots__ = ("_at", "_came", "_lane", "_starts", "_text")
 
-    def __init__(self, lane: Lane, replace: Replace | None, *, holds: bool) -> None:
+    def __init__(self, lane: Lane) -> None:
         self._lane = lane
-        self._replace = replace
-        self._holds = holds
         self._text = ""  # decoded, what is not decided
         self._at = 0  # where that begins
-        self._spelled: list[str] = []  # what has not gone out, as it was spelled
-        self._gone_to = 0  # where that begins
+        self._starts: list[int] = []
         self._came = ""  # not looked at
 
-    @property
-    def held(self) -> int:
-        return sum(map(len, self._spelled))
-
-    def give_up(self) -> str:
-        """What has not gone out, as it was spelled."""
-        return "".join(self._spelled) if self._holds else ""
-
-    def add_plain(self, text: str) -> None:
-        """Characters that are spelled as they are."""
+    def add(self, text: str, starts: Sequence[int]) -> None:
+        """Characters have come."""
         self._came += text
-        self._spelled += text
+        self._text += text
+        self._starts += starts
 
-    def add(self, character: str, spelled: str) -> None:
-        """A character that was spelled in another way."""
-        self._came += character
-        self._spelled.append(spelled)
+    def decided(self, end: int) -> int:
+        """How far the text as it came is decided, which has been read up to an end."""
+        return self._starts[0] if self._starts else end
 
-    def look(self) -> _Looked:
-        """Look at what has come; gives what may go out, and what was found with its text."""
-        if not self._came:
-            return [], []
+    def look(self, end: int, *, final: bool) -> list[tuple[Match, str, int, int]]:
+        """Look at what has come, which has been read up to an end; gives what was found, and from where to where."""
         came, self._came = self._came, ""
-        self._text += came
-        return self._gone(self._lane.push(came))
-
-    def end(self) -> _Looked:
-        """The string is complete."""
-        out, found = self.look()
-        rest, more = self._gone(self._lane.end())
-        return [*out, *rest], [*found, *more]
-
-    def _gone(self, decided: Decided) -> _Looked:
-        found = [(m, self._text[m.start - self._at : m.end - self._at]) for m in decided.found]
-        out: list[tuple[str, int | None]] = []
-        if not self._holds:
-            out.append(("".join(self._spelled), None))
-            self._spelled = []
-        else:
-            upto = self._at
-            for match, text in found if self._replace is not None else ():
-                out.append((self._let_go(match.start), None))
-                size = len(self._let_go(match.end))
-                out.append((json.dumps(_replacement(self._replace, match, text))[1:-1], size))
-                upto = match.end
-            out.append((self._let_go(max(upto, decided.upto)), None))
-        self._text = self._text[decided.upto - self._at :]
-        self._at = decided.upto
-        return out, found
-
-    def _let_go(self, place: int) -> str:
-        """Characters up to a place, as they were spelled."""
-        count = max(0, place - self._gone_to)
-        spelled = "".join(self._spelled[:count])
-        del self._spelled[:count]
-        self._gone_to += count
-        return spelled
+        upto, found = self._lane.push(came)
+        if final:
+            upto, more = self._lane.end()
+            found = [*found, *more]
+        at, starts = self._at, self._starts
+        made = [
+            (
+                match,
+                self._text[match.start - at : match.end - at],
+                starts[match.start - at],
+                starts[match.end - at] if match.end - at < len(starts) else end,
+            )
+            for match in found
+        ]
+        self._text = self._text[upto - at :]
+        del starts[: upto - at]
+        self._at = upto
+        return made
 
 
-def _replacement(replace: Replace | None, match: Match, text: str) -> str:
-    if match.replacement is not None or replace is None:
-        return match.replacement or ""
-    return replace(match, text)
+def _place(due: _Due) -> tuple[int, int, int]:
+    return due[:3]
+
+
+def _start(due: _Due) -> int:
+    return due.start

@@ -1,4 +1,4 @@
-"""Reading an answer that is to be JSON while it comes: where its strings are, and what they say."""
+"""Reading JSON while a model writes it: where its strings are, and what they say."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Final, Protocol
 
-__all__ = ["CHARACTER", "KEY", "NUMBER", "PLAIN", "REST", "STRUCTURE", "AnswerScan", "Hears"]
+__all__ = ["CHARACTER", "KEY", "NUMBER", "PLAIN", "REST", "STRUCTURE", "Hears", "JSONScan"]
 
 PLAIN: Final = ord("x")
 """Text that is no JSON: from the first character on that cannot stand where it does."""
@@ -32,6 +32,7 @@ _LONGEST_NUMBER: Final = 512
 _OF_NUMBERS: Final = frozenset("-+0123456789.eE")
 _NUMBER_IS: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 _WORDS: Final = ("true", "false", "null", "NaN", "Infinity")
+_HEX: Final = frozenset("0123456789abcdefABCDEF")
 _ESCAPED: Final = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 _VALUE: Final = ("value", "value or ]")
 _NAME: Final = ("key", "key or }")
@@ -48,8 +49,8 @@ class Hears(Protocol):
         """Characters of it, decoded, and where the spelling of each begins."""
         ...
 
-    def closed(self) -> None:
-        """It ends."""
+    def closed(self, end: int) -> None:
+        """It ends, at this place."""
         ...
 
     def number(self, literal: str, start: int) -> None:
@@ -66,13 +67,14 @@ class _Nobody:
     def came(self, text: str, starts: Sequence[int]) -> None:
         del text, starts
 
-    def closed(self) -> None: ...
+    def closed(self, end: int) -> None:
+        del end
 
     def number(self, literal: str, start: int) -> None:
         del literal, start
 
 
-class AnswerScan:
+class JSONScan:
     """Reads JSON that comes in pieces. What comes behind a mistake is plain text.
 
     A parser that stops at the first mistake finds nothing behind it either, so nothing that it decodes is missed here.
@@ -80,6 +82,7 @@ class AnswerScan:
     Args:
         hears: Is told what is read.
         after: What was read before, in a part of its own, of the same answer.
+        goes_on: Whether that was the same part: a mistake in it counts on.
 
     Attributes:
         marks: What each character is, from where on somebody still asks.
@@ -88,18 +91,18 @@ class AnswerScan:
 
     __slots__ = ("_came", "_escape", "_expects", "_hears", "_high", "_number", "_stack", "_word", "marks", "scanned")
 
-    def __init__(self, hears: Hears, after: AnswerScan | None = None) -> None:
+    def __init__(self, hears: Hears, after: JSONScan | None = None, *, goes_on: bool = False) -> None:
         self._hears = hears
         self.marks = bytearray()
-        self.scanned = 0
-        self._came = 0
+        self.scanned: int = 0
+        self._came: int = 0
         self._number = ""
         self._expects = "value"
         self._stack: list[str] = []  # of the containers around
         self._escape = ""  # what has come of an escape
         self._high = ""  # the escape of a high surrogate that waits for its other half
         self._word = ""
-        if after is not None and after._expects not in ("nothing", "end"):
+        if after is not None and (goes_on or after._expects not in ("nothing", "end")):
             self._expects = "more digits" if after._number else after._expects
             self._stack += after._stack
             self._escape = after._escape
@@ -109,9 +112,9 @@ class AnswerScan:
             hears.opened(is_key=self._expects == "of key")
 
     @classmethod
-    def of(cls, text: str, after: AnswerScan | None = None) -> AnswerScan:
-        """One that has read a text, and what was before it, for the part that follows."""
-        scan = cls(_Nobody(), after)
+    def of(cls, text: str, after: JSONScan | None = None, *, goes_on: bool = False) -> JSONScan:
+        """One that has read a text, and what was before it, for what follows."""
+        scan = cls(_Nobody(), after, goes_on=goes_on)
         scan.push(text)
         return scan
 
@@ -187,7 +190,7 @@ class AnswerScan:
         self._mark(STRUCTURE)
         was_key = self._expects == "of key"
         self._expects = ":" if was_key else self._behind_value()
-        self._hears.closed()
+        self._hears.closed(self.scanned - 1)
         return stop + 1
 
     @property
@@ -196,34 +199,38 @@ class AnswerScan:
 
     def _in_escape(self, character: str) -> None:
         self._escape += character
-        escape = self._escape
-        if len(escape) == 2 and character != "u":
-            self._escape = ""
-            self._end_pair(before=2)
-            self._came += 1
-            self._spelled(_ESCAPED.get(character, character))
-            return
         self._came += 1
-        if len(escape) == 6:
+        escape = self._escape
+        if len(escape) == 2:
+            if character in _ESCAPED:
+                self._escape = ""
+                self._end_pair(before=2)
+                self._spelled(_ESCAPED[character])
+            elif character != "u":
+                self._no_escape()
+        elif character not in _HEX:
+            self._no_escape()
+        elif len(escape) == 6:
             self._escape = ""
             self._unit(escape)
 
+    def _no_escape(self) -> None:
+        """A mistake: the string ends before the backslash."""
+        escape, self._escape = self._escape, ""
+        self._end_pair(before=len(escape))
+        self._hears.closed(self.scanned)
+        self._expects = "nothing"
+        self._mark(PLAIN)
+
     def _unit(self, escape: str) -> None:
-        try:
-            code = int(escape[2:], 16)
-        except ValueError:
-            self._spelled("\ufffd")
-            return
+        """One ``\\uXXXX``: a character, or half of one."""
+        code = int(escape[2:], 16)
         if self._high and 0xDC00 <= code < 0xE000:
             high = int(self._high[2:], 16)
             self._high = ""
             self._spelled(chr(0x10000 + ((high - 0xD800) << 10) + (code - 0xDC00)))
             return
-        if self._high:
-            came = self._came
-            self._came -= min(6, came - self.scanned)
-            self._end_pair()
-            self._came = came
+        self._end_pair(before=6)
         if 0xD800 <= code < 0xDC00:
             self._high = escape
         else:
@@ -233,12 +240,12 @@ class AnswerScan:
         """The other half of a high surrogate did not come.
 
         Args:
-            before: Characters that have come of the next one, the last not counted.
+            before: Characters that have come of something else.
         """
         if self._high:
             high, self._high = self._high, ""
             came = self._came
-            self._came -= max(0, before - 1)
+            self._came -= min(before, came - self.scanned)
             self._spelled(chr(int(high[2:], 16)))
             self._came = came
 
