@@ -80,10 +80,8 @@ class Assembly:
             case _:
                 pass
 
-    def with_its_arguments(self, chunk: Chunk) -> Chunk:
+    def with_its_arguments(self, chunk: ToolResult | ToolError) -> ToolResult | ToolError:
         """What a provider's own tool has come to, with the arguments of its call as that was emitted."""
-        if not isinstance(chunk, ToolResult | ToolError):
-            return chunk
         call = next((call for call in self.tool_calls if call.tool_call_id == chunk.tool_call_id), None)
         return chunk if call is None or call.args is chunk.args else chunk.replace(args=call.args)
 

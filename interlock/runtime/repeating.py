@@ -6,13 +6,13 @@ from typing import Final
 
 import anyio
 
-from interlock.messages import StepStartPart, TextPart
+from interlock.messages import StepStartPart, TextPart, ToolError, ToolResult
 from interlock.processors.contexts import APIErrorContext
 from interlock.processors.progress import StepResult
 from interlock.runtime.agent_run import FEEDBACK, AgentRun
 from interlock.verdict import Phase, Tripwire
 
-__all__ = ["ERROR_RETRIES", "recover", "reject", "repeats", "spend_retry"]
+__all__ = ["ERROR_RETRIES", "reason_sent_back", "recover", "reject", "repeats", "sent_back", "spend_retry"]
 
 ERROR_RETRIES: Final = 10
 """How often a run recovers from failed model calls where ``max_processor_retries`` says nothing."""
@@ -25,7 +25,9 @@ _HONOURED: Final = frozenset(Phase) - {Phase.INPUT, Phase.API_ERROR, Phase.TOOL_
 def repeats(run: AgentRun) -> bool:
     """Whether the verdict that stands asks for the step again, where that can be had and the budget is not used up."""
     tripwire = run.facts.latch.tripwire
-    return tripwire is not None and tripwire.phase in _HONOURED and _has_budget(run, tripwire)
+    if tripwire is None or tripwire.phase not in _HONOURED or not _has_budget(run, tripwire):
+        return False
+    return tripwire.phase is Phase.OUTPUT_RESULT or not _tools_have_begun(run)
 
 
 def spend_retry(run: AgentRun) -> Tripwire | None:
@@ -37,14 +39,48 @@ def spend_retry(run: AgentRun) -> Tripwire | None:
     tripwire = run.facts.latch.tripwire
     if tripwire is None or not _has_budget(run, tripwire):
         return None
+    run.points.note_block(tripwire)
     run.facts.retry_count += 1
     run.facts.latch.renew()
     run.points.renew_paths()
     return tripwire
 
 
+def _tools_have_begun(run: AgentRun) -> bool:
+    """Whether a tool was run for the step that is being taken: doing that again would run it twice."""
+    step = run.open_step
+    return step is not None and any(call.tool_call_id in run.tool_progress for call in step.tool_calls)
+
+
 def _has_budget(run: AgentRun, tripwire: Tripwire) -> bool:
     return tripwire.retry and run.facts.retry_count < (run.settings.max_retries or 0)
+
+
+def reason_sent_back(run: AgentRun, phase: Phase) -> str | None:
+    """What the model is to be told of a tool whose outcome was refused, where the verdict asks for another try.
+
+    A tool does not run twice: the model goes on from there, with one step more.
+
+    Args:
+        run: The run.
+        phase: Where it was looked at.
+
+    Returns:
+        The reason; None where the verdict that stands is another's, or stands because the budget is used up.
+    """
+    tripwire = run.facts.latch.tripwire
+    if tripwire is None or tripwire.phase is not phase or spend_retry(run) is None:
+        return None
+    run.more_steps += 1
+    return tripwire.reason
+
+
+def sent_back(run: AgentRun, came: ToolResult | ToolError, phase: Phase) -> ToolError | None:
+    """That reason, as the error that stands in the place of the outcome."""
+    reason = reason_sent_back(run, phase)
+    if reason is None:
+        return None
+    return ToolError(came.tool_call_id, came.tool_name, came.args, reason, came.provider_executed)
 
 
 def reject(run: AgentRun) -> None:

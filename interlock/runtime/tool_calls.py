@@ -26,7 +26,7 @@ from interlock.processors.progress import StepResult
 from interlock.runtime.agent_run import AgentRun
 from interlock.runtime.cancellation import interrupts
 from interlock.runtime.occurred import ToolProgress
-from interlock.runtime.repeating import spend_retry
+from interlock.runtime.repeating import sent_back
 from interlock.runtime.shelf import Answer
 from interlock.runtime.watchdog import watchdog
 from interlock.shown import shown_error
@@ -60,6 +60,7 @@ class Call:
         question: What the tool has asked, as ``(payload,)``; None: nothing, or it was answered.
         answer: What somebody has answered to that.
         done: Whether what came of it stands in the conversation.
+        refused: Why it was stopped for what the tool gave while it ran; None: it was not.
         progress: How far the tool itself came; None: it was not started.
     """
 
@@ -74,6 +75,7 @@ class Call:
         self.question: tuple[JSONValue] | None = None
         self.answer: object = None
         self.done = False
+        self.refused: str | None = None
         self.ended = anyio.Event()
         self.scope = anyio.CancelScope()
         self.started = False
@@ -203,7 +205,9 @@ def waits(step: StepResult, calls: Sequence[Call]) -> Waiting | None:
     return Waiting(step, calls) if any(call.waits for call in calls) else None
 
 
-async def call_tools(run: AgentRun, step: StepResult, calls: Sequence[Call]) -> AsyncGenerator[Chunk | None, None]:
+async def call_tools(
+    run: AgentRun, step: StepResult, calls: Sequence[Call]
+) -> AsyncGenerator[ToolResult | ToolError | None, None]:
     """Run the calls of a step, yielding their chunks in the order of the calls; None where a tool has written.
 
     A result is looked at as soon as the calls before it have been; the tools behind it go on running meanwhile.
@@ -230,6 +234,8 @@ async def call_tools(run: AgentRun, step: StepResult, calls: Sequence[Call]) -> 
                     run.waits = False
                 if outbox:
                     yield None
+            if call.refused is not None:
+                call.question, call.error = None, call.refused
             if call.question is not None:
                 continue
             chunk = await _ended(run, call, step.step_number)
@@ -301,12 +307,10 @@ async def looked_at_result(run: AgentRun, chunk: ToolResult, step_number: int) -
             context = await run.points.run(context, step_number=step_number)
     finally:
         run.looks_at_result = False
-    tripwire = run.facts.latch.tripwire
-    if tripwire is not None:
-        if tripwire.phase is not Phase.TOOL_RESULT or spend_retry(run) is None:
-            raise AbortSignal(tripwire)
-        run.more_steps += 1
-        return ToolError(chunk.tool_call_id, chunk.tool_name, chunk.args, tripwire.reason, chunk.provider_executed)
+    error = sent_back(run, chunk, Phase.TOOL_RESULT)
+    if error is not None:
+        return error
+    run.look_at_latch()
     return chunk.replace(result=copy_json(context.result))  # hooks may keep theirs, and change it later
 
 

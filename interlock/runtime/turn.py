@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from typing import TYPE_CHECKING
 
 from interlock.errors import InterlockError
@@ -30,7 +30,8 @@ from interlock.processors.progress import StepResult
 from interlock.runtime.agent_run import AgentRun
 from interlock.runtime.assembly import Assembly
 from interlock.runtime.model_call import ModelFailed, model_chunks
-from interlock.runtime.repeating import recover, reject, repeats
+from interlock.runtime.refused_calls import RefusedCalls
+from interlock.runtime.repeating import recover, reject, repeats, sent_back
 from interlock.runtime.tool_calls import (
     Call,
     Waiting,
@@ -41,6 +42,7 @@ from interlock.runtime.tool_calls import (
     looked_at_result,
     waits,
 )
+from interlock.runtime.watchdog import watchdog
 from interlock.runtime.written import looked_at, written
 from interlock.tools import Tool
 from interlock.verdict import AbortSignal, Phase
@@ -162,11 +164,19 @@ async def _called(run: AgentRun, step: StepResult, calls: Sequence[Call]) -> Asy
         for chunk in await _asked(run, run.waiting):
             yield chunk
         return
+    refused = RefusedCalls(run, calls)
     async with aclosing(call_tools(run, step, calls)) as results:
-        async for result in results:
-            for chunk in await (written(run) if result is None else passed(run, result)):
-                if result is not None and chunk is not result:
-                    keep_emitted(run, step, calls, result, chunk)
+        async for came in results:
+            if came is None:
+                for chunk in await written(run, refused=refused):
+                    yield chunk
+                continue
+            stands, flow = await _passed_outcome(run, came, refused=refused)
+            if stands is not came:
+                keep_emitted(run, step, calls, came, stands)
+            for chunk in flow:
+                if chunk is not stands:
+                    keep_emitted(run, step, calls, stands, chunk)
                 yield chunk
     run.points.end_inner_paths()
     run.take_signals()
@@ -207,11 +217,13 @@ async def _answered(run: AgentRun, answer: _Answer, number: int) -> AsyncGenerat
         async for given in incoming:
             looked = run.with_own_id(given)
             if isinstance(looked, ToolResult | ToolError):
-                came = looked = answer.assembly.with_its_arguments(looked)
-                if isinstance(came, ToolResult):
-                    looked = await looked_at_result(run, came, number)
-                run.asks_again = type(looked) is not type(came)
-            for chunk in await passed(run, looked, answer.assembly):
+                came = answer.assembly.with_its_arguments(looked)
+                seen = await looked_at_result(run, came, number) if isinstance(came, ToolResult) else came
+                stands, flow = await _passed_outcome(run, seen, answer.assembly)
+                run.asks_again = type(seen) is not type(came) or stands is not seen
+            else:
+                flow = await passed(run, looked, answer.assembly)
+            for chunk in flow:
                 if keeps_chunks:
                     answer.chunks.append(chunk)
                 yield chunk
@@ -229,23 +241,47 @@ async def _answered(run: AgentRun, answer: _Answer, number: int) -> AsyncGenerat
         yield chunk
 
 
-async def passed(run: AgentRun, chunk: Chunk, into: Assembly | None = None) -> tuple[Chunk, ...]:
+async def passed(
+    run: AgentRun, chunk: Chunk, into: Assembly | None = None, *, refused: RefusedCalls | None = None
+) -> tuple[Chunk, ...]:
     """What the client is given for a chunk; before it, what hooks have written meanwhile.
 
     Args:
         run: The run.
         chunk: What came.
         into: The answer that it belongs to; what goes on becomes a part of it.
+        refused: As in :func:`written`.
     """
     run.look_at_latch()
     flow = (chunk,) if run.points.chunk_path is None else await looked_at(run, chunk)
-    before = await written(run, into) if run.facts.outbox else ()
+    before = await written(run, into, refused=refused) if run.facts.outbox else ()
     for one in flow:
         if into is not None:
             into.add(one)
         elif type(one) is DataChunk:
             run.keep_data(one)
     return (*before, *flow) if before else flow
+
+
+async def _passed_outcome(
+    run: AgentRun, came: ToolResult | ToolError, into: Assembly | None = None, *, refused: RefusedCalls | None = None
+) -> tuple[ToolResult | ToolError, tuple[Chunk, ...]]:
+    """A tool's outcome as it stands, and what the client is given for it.
+
+    Where a guard has the model asked again instead, the reason stands in its place, which guards look at in turn.
+    """
+    while True:
+        run.looks_at_result = True
+        try:
+            with suppress(AbortSignal), watchdog(run.facts.latch, run.points.is_waiting):
+                return came, await passed(run, came, into, refused=refused)
+        finally:
+            run.looks_at_result = False
+        error = sent_back(run, came, Phase.OUTPUT_STREAM)
+        if error is None:
+            run.look_at_latch()
+            raise AssertionError("what stops the run is written down")
+        came = error
 
 
 def _restore_system_messages(run: AgentRun) -> None:

@@ -11,9 +11,11 @@ from interlock.runtime.agent_run import AgentRun
 from interlock.runtime.assembly import Assembly
 from interlock.runtime.chunk_chain import Flow, as_tuple
 from interlock.runtime.strand import is_awaitable
+from interlock.verdict import AbortSignal
 
 if TYPE_CHECKING:
     from interlock.runtime.chunk_path import ChunkPath
+    from interlock.runtime.refused_calls import RefusedCalls
 
 __all__ = ["looked_at", "unread", "written"]
 
@@ -21,7 +23,9 @@ LONGEST_ECHO: Final = 100
 """How often hooks may write in answer to what hooks wrote, before that is taken for something that has no end."""
 
 
-async def written(run: AgentRun, into: Assembly | None = None, *, rejected: bool = False) -> Sequence[Chunk]:
+async def written(
+    run: AgentRun, into: Assembly | None = None, *, rejected: bool = False, refused: RefusedCalls | None = None
+) -> Sequence[Chunk]:
     """What was written since anybody asked, in its order.
 
     Args:
@@ -29,6 +33,7 @@ async def written(run: AgentRun, into: Assembly | None = None, *, rejected: bool
         into: The answer that is coming in, where one is: what is stored is a part of it. Default: of the message as it
             stands.
         rejected: Whether it belongs to an answer that was not accepted, so that nothing of it is stored.
+        refused: The calls that are stopped for what is refused, where tools are running. Nothing more of them goes out.
 
     Raises:
         AbortSignal: A guard stopped the run because of it.
@@ -40,7 +45,15 @@ async def written(run: AgentRun, into: Assembly | None = None, *, rejected: bool
     out: list[Chunk] = []
     for _ in range(LONGEST_ECHO):
         for chunk in outbox.take():
-            for passed in await looked_at(run, chunk):
+            if refused is not None and chunk in refused:
+                continue
+            try:
+                flow = await looked_at(run, chunk)
+            except AbortSignal:
+                if refused is None or not refused.refuse(chunk):
+                    raise
+                continue
+            for passed in flow:
                 if type(passed) is DataChunk and not rejected:
                     run.keep_data(passed, into)
                 out.append(passed)

@@ -63,7 +63,7 @@ class Watching(Processor):
         ctx.warn(f"{ctx.state['inputs']} inputs, {ctx.state['chunks']} chunks, {ctx.request_context.get('who')}")
 
 
-def till(store: RunStore, script: Any, **more: Any) -> Agent:
+def till(store: RunStore, script: Any, guards: Sequence[Processor] = (), **more: Any) -> Agent:
     """An agent as each process makes its own."""
     guard = Watching()
     return Agent(
@@ -72,7 +72,7 @@ def till(store: RunStore, script: Any, **more: Any) -> Agent:
         instructions="You pay.",
         tools=[pay],
         input_processors=[guard],
-        output_processors=[guard],
+        output_processors=[guard, *guards],
         run_store=store,
         **more,
     )
@@ -219,29 +219,36 @@ async def test_state_that_is_no_data_fails_the_run_and_names_the_key(store: RunS
     assert await store.runs() == []
 
 
-async def test_a_retry_asked_for_after_the_wait_takes_the_whole_step_back(store: RunStore) -> None:
-    class Once(Processor):
-        id = "once"
+class Once(Processor):
+    """Asks for another try at the first chunk of a type, in each process."""
 
-        def process_output_stream(self, ctx: OutputStreamContext) -> Any:
-            if ctx.chunk.type == "tool-result":
-                ctx.abort("not so", retry=True)
-            return ctx.chunk
+    id = "once"
 
-    def made(script: Any) -> Agent:
-        return Agent(
-            id="once",
-            model=ScriptedModel(script),
-            tools=[pay],
-            output_processors=[Once()],
-            run_store=store,
-            max_processor_retries=1,
-        )
+    def __init__(self, type: str) -> None:  # noqa: A002
+        super().__init__()
+        self.type = type
 
-    waits = await made([ASKS]).generate("hello")
-    second = made(["Then differently."])
+    def process_output_stream(self, ctx: OutputStreamContext) -> Any:
+        if ctx.chunk.type == self.type:
+            ctx.abort("not so", retry=True)
+        return ctx.chunk
+
+
+async def test_a_result_that_is_refused_after_the_wait_stands_as_the_tools_error(store: RunStore) -> None:
+    waits = await till(store, [ASKS], max_processor_retries=1).generate("hello")
+    second = till(store, ["Then differently."], guards=[Once("tool-result")])
     result = await second.resume(waits.run_id, approve=True)
-    assert result.text == "Then differently."
+    assert (result.text, RAN) == ("I pay. Then differently.", [7])
+    assert "not so" in second.model.received(0)  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue]
+    assert [s.finish_reason for s in result.steps] == ["tool-calls", "stop"]
+
+
+async def test_a_retry_asked_for_when_no_tool_has_run_takes_the_whole_step_back(store: RunStore) -> None:
+    two = [*ASKS, ScriptedModel.tool_call("pay", {"amount": 8}, id="c2")]
+    waits = await till(store, [two], max_processor_retries=1).generate("hello")
+    second = till(store, ["Then differently."], guards=[Once("tool-call-approval")])
+    result = await second.resume(waits.run_id, tool_call_id="c1", approve=True)
+    assert (result.text, RAN) == ("Then differently.", [])
     assert "not so" in second.model.received(0)  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue]
     assert [s.finish_reason for s in result.steps] == ["retry", "stop"]
 
