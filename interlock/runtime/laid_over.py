@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from interlock.errors import StepFailed
+from interlock.runtime.reached import NOT_RUN, Reach, was_cut_off, went_through
 from interlock.verdict import GRAVITY, CheckRecord, Phase
 from interlock.workflows import Plan
-from interlock.workflows.graph import Vertex
+from interlock.workflows.graph import Graph, Vertex
 from interlock.workflows.graph_of import graph_of
 from interlock.workflows.labels import shortened
 from interlock.workflows.node_labels import duration_label
-from interlock.workflows.overlay import Mark, MarkStatus, Overlay
+from interlock.workflows.overlay import Mark, MarkStatus, Overlay, is_taken
 
 if TYPE_CHECKING:
     from interlock.runtime.result import AgentResult
@@ -86,25 +87,46 @@ def point_overlay(plan: Plan, phase: Phase, result: AgentResult, *, frames: bool
         frames: Whether each list of the agent is a frame of its own in the plan.
     """
     graph = graph_of(plan)
+    checks = [check for check in result.checks if check.phase is phase]
     told: defaultdict[str, list[CheckRecord]] = defaultdict(list)
-    for check in result.checks:
-        if check.phase is phase:
-            told[check.path].append(check)
+    for check in checks:
+        told[check.path].append(check)
     marks: dict[str, Mark] = {}
+    placed: dict[str, Sequence[CheckRecord]] = {}
     for member in graph.members():
         records = told.get(member.path.partition("/")[2] if frames else member.path)
         if records:
+            placed[member.path] = records
             marks[member.path] = _mark(records)
         elif not told and isinstance(member, Vertex):
-            marks[member.path] = Mark("not-run", ("not run",))
+            marks[member.path] = NOT_RUN
+    whole = not checks or went_through(checks, stopped=_ended_at(result, checks, phase))
+    if not whole:
+        Reach(placed, marks, _failed_in(graph, result, phase, frames=frames)).follow(graph.chain)
     return Overlay(
         result.status,
         ending(result),
         result.run_id,
         sum(check.duration for records in told.values() for check in records),
         marks,
-        frozenset(graph.edges if told else ()),
+        frozenset(edge for edge in graph.edges if told and (whole or is_taken(edge, marks))),
     )
+
+
+def _ended_at(result: AgentResult, checks: Sequence[CheckRecord], phase: Phase) -> bool:
+    """Whether a run ended at a point of it, other than well."""
+    if result.status == "canceled":
+        return was_cut_off(checks[-1])
+    return result.status in ("tripwire", "failed") and stopped_at(result) is phase
+
+
+def _failed_in(graph: Graph, result: AgentResult, phase: Phase, *, frames: bool) -> str | None:
+    """The path of the node that failed at a point, where one has."""
+    error = result.error
+    if not isinstance(error, StepFailed) or stopped_at(result) is not phase:
+        return None
+    paths = (member.path for member in graph.members())
+    return next((path for path in paths if (path.partition("/")[2] if frames else path) == error.step_id), None)
 
 
 def _mark(records: Sequence[CheckRecord]) -> Mark:

@@ -35,7 +35,7 @@ from interlock.workflows.outcome import (
     Suspension,
 )
 
-__all__ = ["Mark", "MarkStatus", "Overlay", "Run", "overlay_of"]
+__all__ = ["Mark", "MarkStatus", "Overlay", "Run", "is_taken", "overlay_of"]
 
 Run: TypeAlias = Outcome[Any] | Paused
 """What can be laid over a drawing."""
@@ -95,6 +95,7 @@ class Mark:
         verdict: What a processor decided; the gravest.
         chosen: The arms that were taken, of a block that has some; None of others.
         passed: Whether a run went past the arms of a branch.
+        stuck: Whether nothing came out of it, however often it ran.
     """
 
     status: MarkStatus
@@ -107,6 +108,7 @@ class Mark:
     verdict: Verdict | None = None
     chosen: tuple[str, ...] | None = None
     passed: bool = False
+    stuck: bool = False
 
     @property
     def line(self) -> str:
@@ -121,7 +123,7 @@ class Mark:
     @property
     def handed_on(self) -> bool:
         """Whether something came out of it, at least once where it ran several times."""
-        return self.ran and (self.status in _HAND_ON or self.times > 1)
+        return self.ran and not self.stuck and (self.status in _HAND_ON or self.times > 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +171,7 @@ def overlay_of(graph: Graph, run: Run) -> Overlay:
         run.run_id,
         run.duration,
         marks,
-        frozenset(edge for edge in graph.edges if _taken(edge, marks)),
+        frozenset(edge for edge in graph.edges if is_taken(edge, marks)),
     )
 
 
@@ -335,7 +337,13 @@ def _rounds(member: Member, body: _Tally) -> Iterator[str]:
         yield f"{failed} of {times} failed"
 
 
-def _taken(edge: Edge, marks: Mapping[str, Mark]) -> bool:
+def is_taken(edge: Edge, marks: Mapping[str, Mark]) -> bool:
+    """Whether a run went along an edge, as far as the marks of its ends tell.
+
+    Args:
+        edge: The edge.
+        marks: By path.
+    """
     source, target = _end(edge.source, marks), _end(edge.target, marks)
     if source is not None and not source.handed_on:
         return False
