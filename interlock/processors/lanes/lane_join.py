@@ -4,11 +4,28 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from interlock.processors.lanes.pieces import difference
 from interlock.processors.stream_context import Piece
 
 __all__ = ["LaneJoin"]
+
+
+class _Edit(NamedTuple):
+    """A range that a branch has edited.
+
+    Args:
+        start: Where it begins.
+        end: Where it ends.
+        text: What stands in its place.
+        put: Whether a branch has put the text in and replaced nothing.
+    """
+
+    start: int
+    end: int
+    text: str
+    put: bool
 
 
 class LaneJoin:
@@ -17,7 +34,8 @@ class LaneJoin:
     The text is let go up to where the slowest branch has decided it. Of edits that overlap, the one that begins first
     keeps its replacement (of two, the longer; of equals, that of the branch that comes first); the others only remove.
     What an edit puts back as it was, at its beginning or end, it has not touched: a mask that shows the last characters
-    of a number does not keep another branch from removing them.
+    of a number does not keep another branch from removing them. What a branch puts in, replacing nothing, goes on in
+    any case, before what stands there.
 
     Args:
         branches: How many there are.
@@ -29,7 +47,7 @@ class LaneJoin:
         self._text = ""  # what has come and was not let go
         self._at = 0  # where that begins
         self._upto = [0] * branches
-        self._edits: list[deque[Piece]] = [deque() for _ in range(branches)]
+        self._edits: list[deque[_Edit]] = [deque() for _ in range(branches)]
         self._covered = 0  # the end of what is being replaced
 
     @property
@@ -54,9 +72,16 @@ class LaneJoin:
             pieces: What became of the text, from where it had decided it on.
         """
         for piece in pieces:
-            if not piece.kept:
+            if piece.start == piece.end:
+                if piece.text:
+                    self._edits[branch].append(_Edit(piece.start, piece.end, piece.text, True))
+            elif not piece.kept:
                 before = self._text[piece.start - self._at : piece.end - self._at]
-                self._edits[branch] += [one for one in difference(piece.start, before, piece.text) if not one.kept]
+                self._edits[branch] += [
+                    _Edit(one.start, one.end, one.text, False)
+                    for one in difference(piece.start, before, piece.text)
+                    if not one.kept
+                ]
             self._upto[branch] = max(self._upto[branch], piece.end)
 
     def let_go(self, *, only: int | None = None, nobody: bool = False, final: bool = False) -> list[Piece]:
@@ -76,12 +101,12 @@ class LaneJoin:
             if stop > at:
                 out.append(Piece(at, stop, "", False))
             at = max(at, stop)
-        for start, end, text in edits:
+        for start, end, text, put in edits:
             stop = min(end, upto)
             if start > at:
                 out.append(Piece(at, start, self._text[at - self._at : start - self._at], True))
                 at = start
-            if start >= self._covered:
+            if put or start >= self._covered:
                 out.append(Piece(at, max(at, stop), text, False))
             elif stop > at:
                 out.append(Piece(at, stop, "", False))
@@ -93,12 +118,17 @@ class LaneJoin:
         self._at = upto
         return out
 
-    def _due(self, upto: int, *, only: int | None, nobody: bool, final: bool) -> list[tuple[int, int, str]]:
-        """The edits that begin before a place, in the order in which they are made."""
-        due: list[tuple[int, int, int, str]] = []
+    def _due(self, upto: int, *, only: int | None, nobody: bool, final: bool) -> list[_Edit]:
+        """The edits that begin before a place, in the order in which they are made; what is put in there, as well."""
+        due: list[tuple[int, bool, int, int, _Edit]] = []
         for branch, edits in enumerate(self._edits):
-            while edits and (edits[0].start < upto or final):
+            while edits and (final or edits[0].start < upto + edits[0].put):
                 edit = edits.popleft()
                 if not nobody and only in (None, branch):
-                    due.append((edit.start, -edit.end, branch, edit.text))
-        return [(start, -end, text) for start, end, _, text in sorted(due)]
+                    due.append((edit.start, not edit.put, -edit.end, branch, edit))
+        due.sort(key=_place)
+        return [edit for *_, edit in due]
+
+
+def _place(due: tuple[int, bool, int, int, _Edit]) -> tuple[int, bool, int, int]:
+    return due[:4]

@@ -44,12 +44,13 @@ class Track:
 class _Between:
     """What one editor has let go and the next has not."""
 
-    __slots__ = ("_open", "_queue", "_used")
+    __slots__ = ("_end", "_open", "_queue", "_used")
 
     def __init__(self) -> None:
         self._queue: deque[Piece] = deque()
         self._used: int = 0  # characters that the next has taken of the first in the queue, where that was replaced
         self._open: Piece | None = None  # what has become of these so far
+        self._end = 0  # where what has been told ends
 
     def through(self, came: Iterable[Piece], pieces: Iterable[Piece]) -> list[Piece]:
         """What the next editor made of it, as ranges of the first text."""
@@ -62,6 +63,8 @@ class _Between:
                 self._replaced(piece, out)
         while self._queue and not self._queue[0].text:  # what was removed before: nothing more is to be said of it
             out.append(self._queue.popleft())
+        if out:
+            self._end = out[-1].end
         return out
 
     def _kept(self, count: int, out: list[Piece]) -> None:
@@ -107,7 +110,7 @@ class _Between:
             else:
                 self._used += size
         if first is None:  # it has put something in behind all that has come
-            first = out[-1].end if out else 0
+            first = out[-1].end if out else self._end
         self._grow(first, first if last is None else last, made.text)
         if done and not self._used:
             self._close(out)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from interlock.processors.base import Processor
-from interlock.processors.lanes.pieces import difference
-from interlock.processors.stream_context import OutputStreamContext, Piece
-from interlock.runtime.chunk_stages.lane_texts import lane_of, text_of, texts_of
+from interlock.processors.stream_context import LaneKey, OutputStreamContext, Piece
 from interlock.runtime.strand import is_awaitable
 
-__all__ = ["Editor", "keeps_lanes", "record"]
+if TYPE_CHECKING:
+    from interlock.runtime.chunk_stages.lane_plain import PlainLanes
+
+__all__ = ["Editor", "Recorded", "keeps_lanes", "record"]
 
 
 class Editor(Protocol):
@@ -29,40 +30,56 @@ def keeps_lanes(stage: object) -> bool:
 
 def record(stages: Sequence[object]) -> None:
     """Have the processors of a branch tell what becomes of texts."""
+    from interlock.runtime.chunk_stages.lane_plain import PlainLanes
+
     for stage in stages:
         editor = cast("Editor", stage)
         if hasattr(stage, "processor"):
             editor.target.pieces = []
-            editor.call = _recorded(editor.call, holds=keeps_lanes(stage))
+            editor.call = Recorded(editor.call, PlainLanes, holds=keeps_lanes(stage))
 
 
-def _recorded(call: Callable[[Any], object], *, holds: bool) -> Callable[[Any], object]:
-    """A hook, and a note of what it made of a chunk where it makes none itself."""
+class Recorded:
+    """A hook, and a note of what it made of a chunk where it makes none itself.
 
-    def called(target: OutputStreamContext) -> object:
-        out = call(target)
+    Args:
+        call: The hook.
+        lanes: Makes what follows the texts of a step.
+        holds: Whether the hook is that of a guard that holds text back: it tells itself of what it looks at.
+    """
+
+    __slots__ = ("_call", "_holds", "_lanes", "_make", "_so_far")
+
+    def __init__(self, call: Callable[[Any], object], lanes: Callable[[], PlainLanes], *, holds: bool) -> None:
+        self._call = call
+        self._make = lanes
+        self._holds = holds
+        self._lanes = lanes()
+        self._so_far: object = None  # of the step that they are of
+
+    def __call__(self, target: OutputStreamContext) -> object:
+        told = len(target.pieces or ())
+        out = self._call(target)
         if is_awaitable(out):
-            return waited(target, cast("Awaitable[object]", out))
-        note(target, out)
+            return self._waited(target, cast("Awaitable[object]", out), told)
+        self._note(target, out, told)
         return out
 
-    async def waited(target: OutputStreamContext, awaitable: Awaitable[object]) -> object:
+    def ended(self, key: LaneKey) -> list[Piece]:
+        """What is decided of a text that is complete."""
+        return self._lanes.ended(key)
+
+    async def _waited(self, target: OutputStreamContext, awaitable: Awaitable[object], told: int) -> object:
         out = await awaitable
-        note(target, out)
+        self._note(target, out, told)
         return out
 
-    def note(target: OutputStreamContext, out: object) -> None:
-        came = target.chunk
-        if out is not came and holds:  # it has told itself
-            return
+    def _note(self, target: OutputStreamContext, out: object, told: int) -> None:
         pieces = target.pieces
-        key = lane_of(came)
-        if pieces is None or (out is came and (key is None or any(told == key for told, _ in pieces))):
+        came = target.chunk
+        if pieces is None or (self._holds and (out is not came or len(pieces) > told)):  # it has told itself
             return
+        if target.so_far is not self._so_far:
+            self._so_far, self._lanes = target.so_far, self._make()
         gone = cast("Sequence[object]", out) if isinstance(out, list | tuple) else (out,)
-        texts = texts_of(gone)
-        if key is not None:
-            pieces += [(key, piece) for piece in difference(0, text_of(came), texts.pop(key, ""))]
-        pieces += [(other, Piece(0, 0, text, False)) for other, text in texts.items()]
-
-    return called
+        pieces += self._lanes.told(came, gone)

@@ -8,15 +8,21 @@ and joined with those of the others.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import cast
 
 from interlock.messages import Chunk, ReasoningEnd, ReasoningStart, StepFinish, TextEnd, TextStart, ToolCall
 from interlock.processors.lanes.lane_join import LaneJoin
-from interlock.processors.lanes.pieces import Track, difference
+from interlock.processors.lanes.pieces import Track
 from interlock.processors.stream_context import LaneKey, Piece, merge_outs
-from interlock.runtime.chunk_stages.lane_guards import Editor
-from interlock.runtime.chunk_stages.lane_texts import delta, lane_of, text_of, texts_of
+from interlock.runtime.chunk_stages.lane_guards import Editor, Recorded
+from interlock.runtime.chunk_stages.lane_places import placed
+from interlock.runtime.chunk_stages.lane_plain import PlainLanes
+from interlock.runtime.chunk_stages.lane_texts import delta, lane_of, text_of
 
 __all__ = ["BlockLanes"]
+
+ByEditor = dict[LaneKey, list[list[Piece]]]
+"""By text, what each processor of a branch has let go of what the one before let go."""
 
 
 class BlockLanes:
@@ -29,7 +35,7 @@ class BlockLanes:
     __slots__ = ("_begun", "_branches", "_lanes")
 
     def __init__(self, branches: Sequence[Sequence[Editor] | None]) -> None:
-        self._branches = branches
+        self._branches = [_Plain() if editors is None else _Told(editors) for editors in branches]
         self._lanes: dict[LaneKey, _Lane] = {}
         self._begun: set[LaneKey] = set()  # texts whose end will be told
 
@@ -57,24 +63,29 @@ class BlockLanes:
         came = lane_of(chunk)
         if came is not None:
             self._lane(came).join.push(text_of(chunk))
-        for number, (editors, out) in enumerate(zip(self._branches, outs.values(), strict=True)):
-            told = _told(editors) if editors is not None else _plainly(chunk, came, out)
-            for key, each in told.items():
-                self._lane(key).decided(number, each)
         ended = self._ended_by(chunk)
-        made: list[Chunk] = []
-        for key in ended if came is None else [came]:
+        moved = dict.fromkeys(ended if came is None else [came])
+        for number, (branch, out) in enumerate(zip(self._branches, outs.values(), strict=True)):
+            told = branch.told(chunk, out)
+            for key in ended:
+                branch.ended(key, told)
+            for key, each in told.items():
+                moved[key] = None
+                self._lane(key).decided(number, each)
+        made: dict[LaneKey, Chunk] = {}
+        for key in moved:
             join = self._lanes[key].join
-            pieces = join.let_go(only=only, nobody=nobody, final=came is None and join.complete)
+            pieces = join.let_go(only=only, nobody=nobody, final=key in ended and join.complete)
             text = "".join(piece.text for piece in pieces)
-            if came is not None and text == text_of(chunk):
-                made.append(chunk)
+            if key == came and text == text_of(chunk):
+                made[key] = chunk
             elif text:
-                made.append(delta(key, text))
+                made[key] = delta(key, text)
         for key in ended:
             if self._lanes[key].join.complete:  # else a guard was not told of the end, and goes on with the text
                 del self._lanes[key]
-        return (*made, *self._rest(chunk, came, outs, prefer=prefer, only=only, nobody=nobody))
+        rest = self._rest(chunk, came, outs, prefer=prefer, only=only, nobody=nobody)
+        return placed(made, rest, outs.values(), ended) if made else rest
 
     @property
     def held(self) -> int:
@@ -84,7 +95,7 @@ class BlockLanes:
     def _lane(self, key: LaneKey) -> _Lane:
         lane = self._lanes.get(key)
         if lane is None:
-            lane = self._lanes[key] = _Lane([len(editors or (0,)) for editors in self._branches])
+            lane = self._lanes[key] = _Lane([branch.count for branch in self._branches])
         return lane
 
     def _ended_by(self, chunk: Chunk) -> list[LaneKey]:
@@ -150,24 +161,56 @@ class _Lane:
         self.join.decided(branch, self._tracks[branch].through([first, *told[1:]]))
 
 
-def _told(editors: Sequence[Editor]) -> dict[LaneKey, list[list[Piece]]]:
-    """What the processors of a branch have told since the last time, by lane."""
-    told: dict[LaneKey, list[list[Piece]]] = {}
-    for number, editor in enumerate(editors):
-        pieces = editor.target.pieces
+class _Told:
+    """A branch whose processors tell what becomes of texts.
+
+    Args:
+        editors: The processors.
+    """
+
+    __slots__ = ("_editors", "count")
+
+    def __init__(self, editors: Sequence[Editor]) -> None:
+        self._editors = editors
+        self.count = len(editors)
+
+    def told(self, chunk: Chunk, out: tuple[Chunk, ...]) -> ByEditor:
+        """What they have told since the last time."""
+        told: ByEditor = {}
+        for number, editor in enumerate(self._editors):
+            pieces = editor.target.pieces
+            if pieces:
+                for key, piece in pieces:
+                    told.setdefault(key, [[] for _ in self._editors])[number].append(piece)
+                pieces.clear()
+        return told
+
+    def ended(self, key: LaneKey, told: ByEditor) -> None:
+        """Add what is decided because a text is complete."""
+        for number, editor in enumerate(self._editors):
+            pieces = cast("Recorded", editor.call).ended(key)
+            if pieces:
+                told.setdefault(key, [[] for _ in self._editors])[number] += pieces
+
+
+class _Plain:
+    """A branch that tells nothing of texts."""
+
+    __slots__ = ("_lanes", "count")
+
+    def __init__(self) -> None:
+        self._lanes = PlainLanes()
+        self.count = 1
+
+    def told(self, chunk: Chunk, out: tuple[Chunk, ...]) -> ByEditor:
+        """What became of texts, seen from what came and went."""
+        told: ByEditor = {}
+        for key, piece in self._lanes.told(chunk, out):
+            told.setdefault(key, [[]])[0].append(piece)
+        return told
+
+    def ended(self, key: LaneKey, told: ByEditor) -> None:
+        """Add what is decided because a text is complete."""
+        pieces = self._lanes.ended(key)
         if pieces:
-            for key, piece in pieces:
-                told.setdefault(key, [[] for _ in editors])[number].append(piece)
-            pieces.clear()
-    return told
-
-
-def _plainly(chunk: Chunk, came: LaneKey | None, out: tuple[Chunk, ...]) -> dict[LaneKey, list[list[Piece]]]:
-    """What became of a text in a branch that decides a chunk at once."""
-    texts = texts_of(out)
-    told: dict[LaneKey, list[list[Piece]]] = {}
-    if came is not None:
-        told[came] = [difference(0, text_of(chunk), texts.pop(came, ""))]
-    for key, text in texts.items():
-        told[key] = [[Piece(0, 0, text, False)]]
-    return told
+            told.setdefault(key, [[]])[0] += pieces

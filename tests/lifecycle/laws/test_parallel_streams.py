@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from interlock import Agent, Processor
 from interlock.errors import DefinitionError, StepFailed
-from interlock.messages import Chunk, TextDelta
+from interlock.messages import Chunk, ReasoningDelta, ReasoningEnd, ReasoningStart, TextDelta, TextEnd, TextStart
 from interlock.processors import OutputStreamContext, TextGuard
 from interlock.processors.compose import ProcessorLike
 from interlock.testing import ScriptedModel
@@ -94,6 +94,61 @@ async def test_an_ordinary_processor_in_a_branch_has_decided_each_chunk_at_once(
     in_a_chain = [flow().parallel([flow("chain").then(Upper()).then(one()).commit(), two()]).merge().commit()]
     for entries in (beside, in_a_chain):
         assert await shown(entries, ["x ab", "bc x", " bc"]) == "X <1> X <2>"
+
+
+class Prefaces(Processor):
+    """Puts text in: into a part of its own, and at the beginning of another."""
+
+    id = "prefaces"
+
+    def process_output_stream(self, ctx: OutputStreamContext) -> Any:
+        match ctx.chunk:
+            case ReasoningDelta(text=text):
+                return TextDelta(text, "thought")
+            case ReasoningEnd() as end:
+                return [end, TextDelta("So much for that.", "thought")]
+            case TextStart(id=id_) as start:
+                return [TextStart("note"), TextDelta("So", "note"), TextEnd("note"), start, TextDelta("Note: ", id_)]
+            case TextDelta(text="") as empty:
+                return empty.replace(text="Ahem. ")
+            case chunk:
+                return chunk
+
+
+async def test_what_a_branch_puts_in_goes_on_where_and_when_it_puts_it_in() -> None:
+    script = [
+        ReasoningStart("r"),
+        *[ReasoningDelta(word, "r") for word in ("The ", "cat ", "and ", "a ", "dog.")],
+        ReasoningEnd("r"),
+        TextStart("0"),
+        *[TextDelta(text, "0") for text in ("", "Hello ", "you.")],
+        TextEnd("0"),
+    ]
+    shown_: list[list[str]] = []
+    for entries in ([Prefaces(), four()], [flow().parallel([Prefaces(), four()]).merge().commit()]):
+        chunks, result = await chunks_and_result(Agent(model=ScriptedModel([script]), output_processors=entries))
+        assert result.error is None
+        shown_.append([chunk.text if isinstance(chunk, TextDelta) else chunk.type for chunk in chunks])
+    assert shown_[0] == shown_[1]
+    assert "Ahem. " in shown_[0]
+
+
+class Drops(Processor):
+    """Drops what is a number as a whole."""
+
+    id = "drops"
+
+    def process_output_stream(self, ctx: OutputStreamContext) -> Chunk | None:
+        chunk = ctx.chunk
+        return None if isinstance(chunk, TextDelta) and chunk.text.isdigit() else chunk
+
+
+async def test_what_a_branch_has_dropped_at_the_end_of_a_text_is_gone_when_the_text_ends() -> None:
+    entries = [flow().parallel([one(), Drops()]).merge().commit()]
+    agent = Agent(model=ScriptedModel([["x ", "111"]]), output_processors=entries)
+    chunks, _ = await chunks_and_result(agent)
+    told = [chunk.text if isinstance(chunk, TextDelta) else chunk.type for chunk in chunks]
+    assert told[told.index("text-start") + 1 : told.index("text-end")] == ["x ", "<1>"]
 
 
 async def test_edits_of_all_branches_are_joined() -> None:

@@ -168,6 +168,25 @@ def test_a_difference_is_pieces_of_the_text(before: str, after: str) -> None:
     assert all(not p.kept or p.text == before[p.start - 3 : p.end - 3] for p in pieces)
 
 
+def test_what_is_put_in_goes_on_in_the_order_in_which_it_came_and_before_what_stands_there() -> None:
+    for order in ((0, 1), (1, 0)):
+        join = LaneJoin(2)
+        join.push("a card!")
+        join.decided(order[0], [Piece(0, 2, "a ", True), Piece(2, 2, "new ", False)])
+        join.decided(order[1], [Piece(0, 2, "a ", True)])
+        assert text_of(join.let_go()) == "a new "
+        join.decided(order[0], [Piece(2, 2, "big ", False), Piece(2, 4, "ca", True), Piece(4, 4, "...", False)])
+        join.decided(order[1], [Piece(2, 6, "*", False), Piece(6, 7, "!", True)])
+        join.decided(order[0], [Piece(4, 7, "rd!", True)])
+        assert text_of(join.let_go(final=True)) == "big *...!"
+
+
+def test_what_is_put_in_behind_all_that_has_come_stands_there_for_all_editors() -> None:
+    track = Track(2)
+    assert track.through([[Piece(0, 3, "abc", True)], [Piece(0, 3, "abc", True)]]) == [Piece(0, 3, "abc", True)]
+    assert track.through([[], [Piece(3, 3, "!", False)]]) == [Piece(3, 3, "!", False)]
+
+
 def test_what_an_edit_puts_back_as_it_was_another_branch_may_still_remove() -> None:
     for order in ((0, 1), (1, 0)):
         join = LaneJoin(2)
