@@ -196,6 +196,8 @@ class Agent(SupportsStep[Asked, str]):
 
         Raises:
             NothingSuspended: No such run waits, or it does not wait for that call, or not for such an answer.
+            UnknownRun: The agent's ``run_store`` has none of that id.
+            AlreadyResumed: Somebody else goes on with it.
             DefinitionError: The answer is none, such as ``approve="no"``.
             InterlockError: As in :meth:`generate`.
         """
@@ -214,7 +216,7 @@ class Agent(SupportsStep[Asked, str]):
         """The same, to be read along: ``async with agent.resume_stream(…) as stream: …``.
 
         Raises:
-            NothingSuspended: On entering it: no such run waits, or it does not wait for that call.
+            NothingSuspended, UnknownRun, AlreadyResumed: On entering it: as in :meth:`resume`.
             DefinitionError: The answer is none.
         """
         from interlock.runtime.opening import reopened_run

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from time import time
 from typing import Any, Final, Literal, cast
 
-from interlock.errors import JournalConflict, StorageError, UnknownRun
+from interlock.errors import JournalConflict, RunError, StorageError, UnknownRun
 from interlock.storage import JournalRow, RunStore, has_ended, summed_up
 
 __all__ = ["CancelResult", "cancel_run"]
@@ -26,6 +26,8 @@ async def cancel_run(store: RunStore, run_id: str, *, force: bool = False) -> Ca
     cancel and a resume at the same time one wins. One that is running is asked to end. Whether its process died
     meanwhile, a journal cannot tell: such a run ends when it is recovered, or now, with ``force``.
 
+    It ends an agent's run that waits for an answer, too. One that somebody goes on with hears nothing from its store.
+
     Args:
         store: The store that has it.
         run_id: The run.
@@ -34,6 +36,7 @@ async def cancel_run(store: RunStore, run_id: str, *, force: bool = False) -> Ca
 
     Raises:
         UnknownRun: The store has no such run.
+        RunError: It is an agent's, and it is running: ``cancel()`` its stream, or end it with ``force``.
         StorageError: It could not be read or written, or what is kept of it is damaged.
 
     Example:
@@ -73,6 +76,11 @@ async def cancel_run(store: RunStore, run_id: str, *, force: bool = False) -> Ca
                 refused = conflict
                 continue  # somebody was quicker; what it did shows when the journal is read again
             return "canceled"
+        if _of_agent(rows):
+            raise RunError(
+                f"run {run_id!r} is an agent's that somebody goes on with: cancel() the stream there; where its "
+                "process has died, pass force=True"
+            )
         if asked:
             return "asked"
         await store.ask_to_cancel(run_id)
@@ -86,15 +94,22 @@ def _check(run_id: str, rows: Sequence[JournalRow]) -> None:
         StorageError: It is one.
     """
     for number, row in enumerate(rows, 1):
-        fault = _fault(number, row)
+        fault = _fault(number, row, of_agent=_of_agent(rows))
         if fault is not None:
             raise StorageError(f"the journal of run {run_id!r} cannot be read: row {row.seq} ({row.type}): {fault}")
 
 
-def _fault(number: int, row: JournalRow) -> str | None:
+def _of_agent(rows: Sequence[JournalRow]) -> bool:
+    return rows[0].type == "agent-suspend"
+
+
+def _fault(number: int, row: JournalRow, *, of_agent: bool) -> str | None:
     if row.seq != number:
         return f"row {number} is expected there"
-    if (row.type == "workflow-start") is not (number == 1):
+    if of_agent:
+        if not row.type.startswith("agent-"):
+            return "it is none of an agent's run"
+    elif (row.type == "workflow-start") is not (number == 1):
         return "a run begins with workflow-start, and only once"
     if not isinstance(cast("object", row.data), Mapping):
         return "its data is no mapping"
@@ -109,6 +124,8 @@ def _ending(rows: Sequence[JournalRow]) -> list[JournalRow]:
     """The rows that end a run: one for each step that has begun and not ended, the inner ones first, and the last."""
     last, now = rows[-1], time()
     seq = len(rows)
+    if _of_agent(rows):
+        return [JournalRow(seq + 1, "agent-finish", now, data={"status": "canceled"})]
     made: list[JournalRow] = []
     for row, until in reversed(_begun(rows)):
         seq += 1

@@ -20,7 +20,7 @@ from interlock.processors import (
     PIIDetector,
     StepChanges,
 )
-from interlock.runtime import MemoryRunStore, SQLiteRunStore
+from interlock.runtime import MemoryRunStore, SQLiteRunStore, cancel_run
 from interlock.storage import JournalRow, RunStore
 from interlock.testing import ScriptedModel
 from tests.lifecycle.acting import chunks_and_result, kinds
@@ -326,3 +326,33 @@ async def test_a_guard_to_which_no_text_came_before_is_said_to_have_looked_after
     waits = await agent.generate("hello")
     result = await (made([last]) if stored else agent).resume(waits.run_id, approve=True)
     assert [(c.verdict, c.reason) for c in result.checks if c.phase is Phase.OUTPUT_STREAM] == [("changed", None)]
+
+
+async def test_a_run_that_waits_may_be_cancelled_in_its_store(store: RunStore) -> None:
+    agent = till(store, [ASKS])
+    waits = await agent.generate("hello")
+    assert await cancel_run(store, waits.run_id) == "canceled"
+    assert [told.status for told in await store.runs()] == ["canceled"]
+    assert await cancel_run(store, waits.run_id) == "ended"
+    for one in (agent, till(store, ["Done."])):
+        with pytest.raises(NothingSuspended, match="it has ended: canceled"):
+            await one.resume(waits.run_id, approve=True)
+    assert RAN == []
+
+
+async def test_one_that_somebody_goes_on_with_is_not_unless_its_process_has_died(store: RunStore) -> None:
+    waits = await till(store, [ASKS]).generate("hello")
+    async with till(store, ["Done."]).resume_stream(waits.run_id, approve=True) as stream:
+        with pytest.raises(RunError, match=r"is an agent's that somebody goes on with: cancel\(\) the stream there"):
+            await cancel_run(store, waits.run_id)
+        assert [(told.status, told.cancel_asked) for told in await store.runs()] == [("running", False)]
+        assert await cancel_run(store, waits.run_id, force=True) == "canceled"
+        assert (await stream.result()).status == "failed"
+    assert [told.status for told in await store.runs()] == ["canceled"]
+
+
+async def test_what_is_no_row_of_an_agents_run_is_damage_to_who_cancels_it(store: RunStore) -> None:
+    waits = await till(store, [ASKS]).generate("hello")
+    await store.append(waits.run_id, 1, [JournalRow(2, "step-start", 0.0)])
+    with pytest.raises(StorageError, match=r"row 2 \(step-start\): it is none of an agent's run"):
+        await cancel_run(store, waits.run_id)
