@@ -417,7 +417,8 @@ def part_failed(strand: Strand, error: Exception, part: str) -> StepFailed:
     """
     entry = strand.entry
     iteration = strand.at[-1] if strand.at else None
-    return StepFailed(entry.op.path, error, attempt=max(entry.attempt, 1), iteration=iteration, part=part)
+    phase = strand.execution.phase
+    return StepFailed(entry.op.path, error, attempt=max(entry.attempt, 1), phase=phase, iteration=iteration, part=part)
 
 
 def _missing_in_context(error: AttributeError) -> str | None:

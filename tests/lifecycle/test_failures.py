@@ -301,3 +301,31 @@ async def test_a_cached_answer_that_fails_is_a_failed_call() -> None:
     assert result.status == "failed"
     assert kinds(chunks).count("error") == 1
     assert guard.log[-1] == "guard:api_error"
+
+
+@pytest.mark.parametrize("phase", [phase for phase in Phase if phase is not Phase.API_ERROR])
+async def test_a_condition_that_raises_is_named_with_its_path_and_the_point(phase: Phase) -> None:
+    def broken(ctx: Any) -> bool:
+        if ctx.input.phase is phase:
+            raise KeyError("broken")
+        return True
+
+    entry = flow("outer").branch([(broken, Everywhere("guard"))]).merge().commit()
+    agent = Agent(
+        model=model_that_calls("track"),
+        tools=[tool(lambda n=0: "seen", name="track")],
+        input_processors=[entry],
+        output_processors=[entry],
+    )
+    _, result = await chunks_and_result(agent)
+    assert isinstance(result.error, StepFailed)
+    assert (result.error.step_id, result.error.phase) == ("outer/branch", phase)
+
+
+@pytest.mark.parametrize("phase", [Phase.INPUT, Phase.OUTPUT_STREAM])
+async def test_a_map_that_gives_no_context_is_named_with_its_path(phase: Phase) -> None:
+    entry = flow("outer").then(flow("inner").then(Everywhere("guard")).map(lambda ctx: "text").commit()).commit()
+    lists: dict[str, Any] = {"input_processors" if phase is Phase.INPUT else "output_processors": [entry]}
+    _, result = await chunks_and_result(Agent(model=ScriptedModel(["hello"]), **lists))
+    assert isinstance(result.error, InvalidProcessorReturn)
+    assert f"'outer/inner/map' returned str in phase '{phase}'" in str(result.error)

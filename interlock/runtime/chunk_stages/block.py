@@ -175,7 +175,7 @@ class BlockStage:
                 if arm.context is not out and arm.context.out != (chunk,):
                     for hook in arm.hooks:
                         hook.leave_behind()
-        return flow_of(out, reducer.asked.step_id)
+        return flow_of(out, reducer.asked.path)
 
     def failed(self, error: BaseException) -> BaseException:
         """What is raised for an error of a branch or of the map."""

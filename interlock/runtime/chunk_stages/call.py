@@ -164,7 +164,7 @@ class FunctionStage(Call):
     def settle(self, chunk: Value, out: object) -> Values:
         """What goes on: the ``out`` of the context it returned."""
         self.ended()
-        flow = flow_of(out, self.asked.step_id)
+        flow = flow_of(out, self.asked.path)
         if isinstance(chunk, Keyed):
             chunk.picked(out)
         if self.asked.step is not None:

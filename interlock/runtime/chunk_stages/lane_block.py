@@ -43,7 +43,7 @@ class LaneBlockStage(BlockStage):
             made = cast("tuple[Chunk, ...]", out)
         else:
             reducer.ended()
-            flow_of(out, reducer.asked.step_id)
+            flow_of(out, reducer.asked.path)
             context = cast("OutputStreamContext", out)
             picked = [number for number, arm in enumerate(self._arms) if arm.context is context]
             if not picked and context.out != (chunk,):

@@ -107,7 +107,7 @@ def as_tuple(flow: Values) -> tuple[Value, ...]:
     return flow if isinstance(flow, tuple) else (flow,)
 
 
-def flow_of(returned: object, step_id: str) -> Values:
+def flow_of(returned: object, path: str) -> Values:
     """The chunks that a returned context lets go on.
 
     Raises:
@@ -115,7 +115,7 @@ def flow_of(returned: object, step_id: str) -> Values:
     """
     if not isinstance(returned, OutputStreamContext):
         raise InvalidProcessorReturn(
-            step_id,
+            path,
             str(Phase.OUTPUT_STREAM),
             returned,
             "the context of this phase, as it came in ctx.input or from one of its branches",

@@ -53,5 +53,5 @@ class MergeOp(Operation):
     def end(self, strand: Strand, result: Any) -> None:
         phase = strand.execution.phase
         if phase is not None:
-            checked_context(self.step_id, phase, result)
+            checked_context(self.path, phase, result)
         super().end(strand, result)

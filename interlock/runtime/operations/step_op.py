@@ -69,7 +69,7 @@ class StepOp(Operation):
         if notes is not None and notes.signal is not None:
             raise notes.signal
         if phase is not None:
-            checked_context(self.step_id, phase, result)
+            checked_context(self.path, phase, result)
         elif self._check_output and type(result) is not self._plain_output:
             result = self._checked_output(strand, result)
         if notes is not None:
@@ -126,7 +126,7 @@ class MapOp(Operation):
                 raise entry.notes.signal
             settle(strand, entry)
         if execution.phase is not None:
-            checked_context(self.step_id, execution.phase, result)
+            checked_context(self.path, execution.phase, result)
             if isinstance(strand.value, BranchOutputs):
                 execution.checks.picked(strand.value.order, strand.value, result)
         entry.succeeded(result)
@@ -162,7 +162,7 @@ def settle(strand: Strand, entry: Entry) -> None:
             raise
 
 
-def checked_context(step_id: str, phase: Phase, result: object) -> None:
+def checked_context(path: str, phase: Phase, result: object) -> None:
     """Refuse what is no context of the phase.
 
     Raises:
@@ -170,7 +170,7 @@ def checked_context(step_id: str, phase: Phase, result: object) -> None:
     """
     if not isinstance(result, HookContext) or result.phase is not phase:
         raise InvalidProcessorReturn(
-            step_id,
+            path,
             str(phase),
             result,
             "the context of this phase, as it came in ctx.input or from one of its branches",
