@@ -80,6 +80,7 @@ class GuardedStream:
         "_lanes",
         "_replace",
         "_scope",
+        "_shared",
     )
 
     def __init__(self, kind: LaneKind, replace: Replace, scope: Scope, guard: Acts, *, holds: bool) -> None:
@@ -95,6 +96,7 @@ class GuardedStream:
         self._given_up: dict[LaneKey, JSONScan] = {}  # what has read arguments that nobody looks at up to here
         self._calls = CallArguments()
         self._begun: set[LaneKey] = set()  # texts whose end will be told
+        self._shared: set[LaneKey] = set()  # lanes that are those of what this is a fork of
 
     @property
     def held(self) -> int:
@@ -145,8 +147,24 @@ class GuardedStream:
                 return chunk
 
     def fork(self) -> GuardedStream:
-        """The same texts up to here, for a call that may yet fail."""
-        return copy.deepcopy(self, {id(shared): shared for shared in (self._kind, self._guard, self._scope)})
+        """The same texts up to here, for a call that may yet fail: a lane that it takes further, it makes its own."""
+        made = copy.copy(self)
+        made._lanes, made._gone, made._bases = self._lanes.copy(), self._gone.copy(), self._bases.copy()
+        made._given_up, made._begun = self._given_up.copy(), self._begun.copy()
+        made._calls = copy.deepcopy(self._calls)
+        made._shared = set(self._lanes)
+        return made
+
+    def _own(self, key: LaneKey) -> None:
+        """Make a lane its own that it shares with what it is a fork of."""
+        if key not in self._shared:
+            return
+        self._shared.discard(key)
+        lane = self._lanes[key]
+        memo = {id(shared): shared for shared in (self._kind, self._guard, self._scope)}
+        self._lanes[key], self._gone[key] = made, _ = copy.deepcopy((lane, self._gone[key]), memo)
+        if isinstance(made, JSONLane) and isinstance(lane, JSONLane) and self._answer is lane.scan:
+            self._answer = made.scan
 
     def give_up(self, ctx: OutputStreamContext) -> list[Chunk]:
         """What is held back, as it came; from here on the texts begin anew."""
@@ -192,6 +210,7 @@ class GuardedStream:
     # Texts
 
     def _pushed(self, ctx: OutputStreamContext, key: LaneKey, text: str) -> Chunk | Sequence[Chunk]:
+        self._own(key)
         lane = self._lanes.get(key)
         if lane is None:
             lane = self._lanes[key] = self._lane(ctx, key)
@@ -199,7 +218,7 @@ class GuardedStream:
             ctx.looked_at("assistant", key[0])
         gone = self._taken(ctx, key, lane.push(text))
         if gone == text:
-            return ctx.chunk
+            return [ctx.chunk] if ctx.edited else ctx.chunk  # so that it is told of what was taken out
         return _delta(key, gone) if gone else ()
 
     def _lane(self, ctx: OutputStreamContext, key: LaneKey) -> EditedLane | JSONLane:
@@ -224,6 +243,7 @@ class GuardedStream:
         for key in keys:
             self._begun.discard(key)
             self._given_up.pop(key, None)
+            self._own(key)
             lane = self._lanes.pop(key, None)
             if lane is None:
                 continue

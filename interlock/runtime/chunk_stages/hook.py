@@ -155,7 +155,7 @@ class HookStage:
     def settle(self, chunk: Chunk, out: object) -> Flow:
         """What goes on for what the hook returned."""
         flow = chunks_returned(self.target, out)
-        if flow == (chunk,):
+        if flow == (chunk,) and not self.target.edited:
             return chunk
         self.target.out = flow
         if self.target.edited is False:  # only cut in other places
