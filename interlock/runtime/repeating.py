@@ -100,7 +100,8 @@ def reject(run: AgentRun) -> None:
         run.drop_held()
         _take_step_back(run, tripwire)
     run.messages.clear_system(FEEDBACK)
-    run.messages.add_system(f"Your last answer was not accepted: {tripwire.reason}. Answer again.", tag=FEEDBACK)
+    reason = tripwire.reason if tripwire.reason.endswith((".", "!", "?", "…")) else f"{tripwire.reason}."
+    run.messages.add_system(f"Your last answer was not accepted: {reason} Answer again.", tag=FEEDBACK)
 
 
 def _take_step_back(run: AgentRun, tripwire: Tripwire) -> None:

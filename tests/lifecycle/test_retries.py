@@ -434,3 +434,16 @@ async def test_what_a_stream_guard_says_after_a_result_was_sent_back_stands() ->
     result = await agent.generate("x")
     assert result.tripwire is not None
     assert (result.tripwire.reason, model.calls) == ("no more", 1)
+
+
+@pytest.mark.parametrize(("reason", "told"), [("too short", "too short."), ("Say more.", "Say more."), ("so?", "so?")])
+async def test_the_model_is_told_the_reason_as_a_sentence(reason: str, told: str) -> None:
+    model = ScriptedModel(["a", "b"])
+
+    def refuse(ctx: Any) -> None:
+        if not ctx.retry_count:
+            ctx.abort(reason, retry=True)
+
+    guard = Everywhere("guard", {Phase.OUTPUT_STEP: refuse})
+    await Agent(model=model, output_processors=[guard], max_processor_retries=1).generate("hello")
+    assert f"Your last answer was not accepted: {told} Answer again." in model.received(1)
