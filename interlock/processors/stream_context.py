@@ -10,13 +10,17 @@ from typing import Any, ClassVar, NamedTuple, Self, cast
 from interlock.errors import MergeConflict
 from interlock.messages import (
     Chunk,
+    ChunkBase,
     Message,
     MessageList,
     ReasoningDelta,
     Source,
     TextDelta,
     ToolCall,
+    ToolCallApproval,
+    ToolCallSuspended,
     ToolError,
+    ToolOutput,
     ToolResult,
 )
 from interlock.processors.hook_context import HookContext
@@ -240,18 +244,21 @@ def _joined_text(
     return (origin.replace(text=merge_values(origin.text, texts, prefer, f"the text of a {origin.type!r} chunk")),)
 
 
-_CARRIED = ("args", "result", "error")
+_CARRYING = (ToolCall, ToolCallApproval, ToolCallSuspended, ToolError, ToolOutput, ToolResult)
+_CARRIED = ("args", "result", "error", "payload", "output")
 
 
 def _joined_values(
     base: tuple[Chunk, ...], changed: Mapping[str, tuple[Chunk, ...]], prefer: str | None
 ) -> tuple[Chunk, ...] | None:
     """The three-way joined values of a tool's chunk, where every branch made one like it."""
-    if len(base) != 1 or not isinstance(base[0], ToolCall | ToolResult | ToolError):
+    if len(base) != 1 or not isinstance(base[0], _CARRYING):
         return None
     from interlock.messages import merge_values
 
     origin = base[0]
+    if isinstance(origin, ToolOutput) and isinstance(origin.output, ChunkBase):
+        return None
     made = origin
     for out in changed.values():
         if len(out) != 1 or type(out[0]) is not type(origin):

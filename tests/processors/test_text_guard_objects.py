@@ -15,7 +15,7 @@ from pydantic_core import from_json
 
 from interlock import Agent, Phase, Processor, create_step, create_workflow
 from interlock.errors import OutputMismatch
-from interlock.messages import Chunk, ObjectChunk, TextDelta, TextEnd, TextStart, ToolOutput
+from interlock.messages import Chunk, ObjectChunk, TextDelta, TextEnd, TextStart, ToolCall, ToolCallDelta, ToolOutput
 from interlock.processors import (
     InputStepContext,
     OutputStreamContext,
@@ -370,3 +370,21 @@ def test_a_guard_that_goes_on_behind_a_failure_knows_where_in_the_answer_it_is()
     cut = ['{"a": "x', "! y", ' \\u0054-1", "b": ', '"\\u0054-2"}']
     _, result = anyio.run(streamed, [row], cut)
     assert result.output == {"a": "x! y [REDACTED]", "b": "[REDACTED]"}
+
+
+@pytest.mark.parametrize(
+    ("cut", "shown"),
+    [
+        (['{"a": "x', "! y", ' \\u0054-1", "b": ', '"T-2"}'], '{"a": "x! y [REDACTED]", "b": "[REDACTED]"}'),
+        (['{"a": "!x', ' \\u0054-1"}'], '{"a": "!x [REDACTED]"}'),
+        (["so: ", "!", '"\\u0054-1 T-1"'], 'so: !"\\u0054-1 [REDACTED]"'),
+    ],
+)
+def test_a_guard_that_goes_on_behind_a_failure_knows_where_in_the_arguments_it_is(
+    cut: Sequence[str], shown: str
+) -> None:
+    flow = create_workflow(id="row", input_schema=ProcessorStepSchema, output_schema=ProcessorStepSchema)
+    row = flow.then(create_step(Falls(phases=[Phase.OUTPUT_STREAM]), on_failure="skip")).commit()
+    answer: list[Chunk] = [*(ToolCallDelta("1", piece) for piece in cut), ToolCall("1", "note", {})]
+    chunks, _ = anyio.run(streamed, [row], answer, None)
+    assert "".join(chunk.args_text for chunk in chunks if isinstance(chunk, ToolCallDelta)) == shown

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from interlock.messages import (
     Chunk,
@@ -19,12 +19,15 @@ from interlock.messages import (
     TextEnd,
     TextStart,
     ToolCall,
+    ToolCallApproval,
     ToolCallDelta,
+    ToolCallSuspended,
     ToolError,
     ToolOutput,
     ToolResult,
 )
 from interlock.messages.json_text import json_text
+from interlock.processors.detection.call_arguments import CallArguments, Repeats
 from interlock.processors.detection.finding import Detector, Finding
 from interlock.processors.detection.scope import EVERYTHING, PartKind
 from interlock.processors.detection.text_judge import TextJudge
@@ -36,6 +39,16 @@ from interlock.processors.stream_context import LaneKey, OutputStreamContext, Pi
 __all__ = ["JudgedStream"]
 
 Passed = Chunk | Sequence[Chunk]
+
+_Field = Literal["args", "result", "error", "payload", "output", "object"]
+
+_OF_TOOL: Final[dict[str, _Field]] = {
+    "tool-result": "result",
+    "tool-error": "error",
+    "tool-call-suspended": "payload",
+    "tool-output": "output",
+}
+"""Where chunks hold what comes of a tool."""
 
 
 class _Lane:
@@ -80,7 +93,7 @@ class JudgedStream:
         size: Sentences that a model sees together.
     """
 
-    __slots__ = ("_begun", "_calls", "_holds", "_judge", "_lanes", "_of_json", "_rules", "_size")
+    __slots__ = ("_arguments", "_begun", "_calls", "_holds", "_judge", "_lanes", "_of_json", "_rules", "_size")
 
     def __init__(self, judge: TextJudge, rules: WindowedRules, size: int) -> None:
         self._judge = judge
@@ -89,7 +102,8 @@ class JudgedStream:
         self._size = size
         self._holds = judge.strategy != "warn"
         self._lanes: dict[LaneKey, _Lane] = {}
-        self._calls: dict[str, list[str]] = {}
+        self._calls: dict[str, list[str]] = {}  # what has been written of each
+        self._arguments = CallArguments()
         self._begun: set[LaneKey] = set()  # texts whose end will be told
 
     @property
@@ -122,15 +136,13 @@ class JudgedStream:
         """What goes on for a chunk; something to await only where a model has to judge."""
         ctx.edited = False
         match ctx.chunk:
-            case ToolResult(result=result) if self._takes("tool-result"):
-                return self._whole(ctx, "result", result)
-            case ToolError(error=error) if self._takes("tool-result"):
-                return self._whole(ctx, "error", error)
+            case ToolResult() | ToolError() | ToolCallApproval() | ToolCallSuspended():
+                return self._told(ctx, ctx.chunk)
             case ToolOutput(output=value) if self._takes("tool-result") and not isinstance(value, ChunkBase):
-                return self._whole(ctx, "output", value)
-            case ObjectChunk(object=value, final=is_final) if ctx.inside and self._takes("text"):
+                return self._whole(ctx, ctx.chunk, "output", "tool-result")
+            case ObjectChunk(final=is_final) if ctx.inside and self._takes("text"):
                 if is_final:  # of another agent's answer, of which the sentences have been judged as text
-                    return self._whole(ctx, "object", value, "text")
+                    return self._whole(ctx, ctx.chunk, "object", "text")
                 return () if self._holds else ctx.chunk
             case _:
                 pass
@@ -267,16 +279,37 @@ class JudgedStream:
 
     # Tools
 
-    def _whole(
-        self,
-        ctx: OutputStreamContext,
-        name: Literal["result", "error", "output", "object"],
-        value: object,
-        part: PartKind = "tool-result",
-    ) -> Chunk | Awaitable[Chunk]:
-        """Judge what came of a tool, string by string; what is emitted of it is what the message holds."""
-        texts = JSONTexts(value, EVERYTHING, part)
-        chunk = ctx.chunk
+    def _told(self, ctx: OutputStreamContext, chunk: Repeats) -> Chunk | Awaitable[Chunk]:
+        """Judge what tells of a call: its arguments, where these have not been judged, and what came of the tool."""
+        fields: list[tuple[_Field, PartKind]] = []
+        if self._takes("tool-arguments"):
+            known = self._arguments.repeated(chunk)
+            if known is None:
+                fields.append(("args", "tool-arguments"))
+            elif known is not chunk:
+                ctx.edited, chunk = True, known
+        if self._takes("tool-result") and chunk.type in _OF_TOOL:
+            fields.append((_OF_TOOL[chunk.type], "tool-result"))
+        if self._judge.detector is not None and fields:
+            return self._told_further(ctx, chunk, fields)
+        told: Chunk = chunk
+        for name, part in fields:
+            judged = self._whole(ctx, told, name, part)
+            assert not isinstance(judged, Awaitable), "rules alone wait for nothing"
+            told = judged
+        return told
+
+    async def _told_further(
+        self, ctx: OutputStreamContext, chunk: Chunk, fields: Sequence[tuple[_Field, PartKind]]
+    ) -> Chunk:
+        for name, part in fields:
+            judged = self._whole(ctx, chunk, name, part)
+            chunk = await judged if isinstance(judged, Awaitable) else judged
+        return chunk
+
+    def _whole(self, ctx: OutputStreamContext, chunk: Chunk, name: _Field, part: PartKind) -> Chunk | Awaitable[Chunk]:
+        """Judge a value string by string; what is emitted of a tool's result is what the message holds."""
+        texts = JSONTexts(getattr(chunk, name), EVERYTHING, part)
 
         def finish() -> Chunk:
             if not texts.changed:
@@ -293,9 +326,11 @@ class JudgedStream:
 
         def finish() -> list[Chunk]:
             if not texts.changed:
+                self._arguments.note(call.tool_call_id, call.args, call.args)
                 return [ToolCallDelta(call.tool_call_id, written), call] if written else [call]
             ctx.edited = True
             edited = call.replace(args=texts.value)
+            self._arguments.note(call.tool_call_id, call.args, edited.args)
             return [ToolCallDelta(call.tool_call_id, json_text(texts.value)), edited] if written else [edited]
 
         return self._judge.judge_texts(ctx, texts, finish) if texts.texts else finish()
