@@ -377,7 +377,7 @@ def test_a_guard_that_goes_on_behind_a_failure_knows_where_in_the_answer_it_is()
     [
         (['{"a": "x', "! y", ' \\u0054-1", "b": ', '"T-2"}'], '{"a": "x! y [REDACTED]", "b": "[REDACTED]"}'),
         (['{"a": "!x', ' \\u0054-1"}'], '{"a": "!x [REDACTED]"}'),
-        (["so: ", "!", '"\\u0054-1 T-1"'], 'so: !"\\u0054-1 [REDACTED]"'),
+        (["so: longer", "! text", ' "\\u0054-1 T-1"'], 'so: longer! text "\\u0054-1 [REDACTED]"'),
     ],
 )
 def test_a_guard_that_goes_on_behind_a_failure_knows_where_in_the_arguments_it_is(
