@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from interlock import Agent, Processor, tool
+from interlock import Agent, Phase, Processor, tool
 from interlock.messages import (
     Chunk,
     JSONValue,
@@ -21,7 +24,8 @@ from interlock.messages import (
     ToolOutput,
     ToolResult,
 )
-from interlock.processors import ModerationProcessor, PIIDetector, Scope, TextGuard
+from interlock.models.arguments import decode_arguments
+from interlock.processors import ModerationProcessor, PIIDetector, Scope, TextGuard, ToolCallContext
 from interlock.testing import ScriptedModel
 from interlock.tools import ToolContext
 from tests.lifecycle.acting import chunks_and_result, flow
@@ -178,19 +182,53 @@ async def test_a_guard_of_personal_data_leaves_arguments_and_reads_questions() -
     assert "bob@example.com" not in shown(made.chunks)
 
 
-def test_what_the_deltas_say_is_what_the_call_says() -> None:
-    for args in ('{"to": "TICKET-1 \\u0054ICKET-2", "n": [1, "TICKET-3"]}', '{"to": TICKET-1, "b": "\\u0054ICKET-2'):
-        for guard in (Tickets(), Tickets(strategy="filter"), Tickets(replacement='"')):
-            deltas = [ToolCallDelta("1", character) for character in args]
-            made = streamed(guard, ToolCallStart("1", "mail"), *deltas, ToolCall("1", "mail", decoded(args)))
-            written = "".join(c.args_text for c in made.chunks if isinstance(c, ToolCallDelta))
-            assert [decoded(written)] == [c.args for c in made.chunks if isinstance(c, ToolCall)]
-            assert "TICKET" not in str(decoded(written))
+TEXTS = st.lists(st.sampled_from(["TICKET-1", "TICKET-", "2", "T", "\\", '"', "é", " ", "x"]), max_size=5).map("".join)
+VALUES = st.recursive(
+    st.one_of(TEXTS, TEXTS, st.sampled_from([None, True, 12, 1234567])),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3), st.dictionaries(st.sampled_from(["a", "b"]), inner, max_size=3)
+    ),
+    max_leaves=5,
+)
+MISTAKES = st.sampled_from(["", "", ",", '"', "TICKET-3", "t", "\\u00", "'", "}", "\\"])
 
 
-def decoded(text: str) -> JSONValue:
-    try:
-        value: JSONValue = json.loads(text)
-    except ValueError:
-        return text
-    return value
+@st.composite
+def arguments(draw: st.DrawFn) -> str:
+    """What a model writes as arguments: JSON, now and then with a mistake or cut off."""
+    text = json.dumps(draw(VALUES)).replace("K", draw(st.sampled_from(["K", "\\u004b"])))
+    at = draw(st.integers(0, len(text)))
+    return text[:at] + draw(MISTAKES) + text[at : draw(st.sampled_from([len(text), at + 5]))]
+
+
+@given(arguments(), st.integers(1, 9), st.sampled_from(["redact", "filter", "block"]))
+@settings(max_examples=200, deadline=None)
+def test_the_deltas_say_what_the_call_says_json_or_not(args: str, size: int, strategy: Strategy) -> None:
+    deltas = [ToolCallDelta("1", args[n : n + size]) for n in range(0, len(args), size)]
+    called = ToolCall("1", "mail", decode_arguments(args))
+    made = streamed(Tickets(strategy=strategy), ToolCallStart("1", "mail"), *deltas, called)
+    alone = streamed(Tickets(strategy=strategy), called)
+    assert (made.tripwire is None) == (alone.tripwire is None)
+    written = "".join(c.args_text for c in made.chunks if isinstance(c, ToolCallDelta))
+    if made.tripwire is None:
+        (call,) = [c for c in made.chunks if isinstance(c, ToolCall)]
+        assert [call] == alone.chunks
+        assert call.args == (written if called.args == args else decode_arguments(written))
+    assert not re.search("TICKET-[0-9]", str(decode_arguments(written)))
+
+
+@pytest.mark.parametrize("phase", [Phase.OUTPUT_STREAM, Phase.OUTPUT_STEP, Phase.TOOL_CALL])
+async def test_what_is_no_json_is_read_alike_at_every_point(phase: Phase) -> None:
+    given_to: list[object] = []
+
+    class Notes(Processor):
+        """Notes what a tool is called with."""
+
+        id = "notes"
+
+        def process_tool_call(self, ctx: ToolCallContext) -> None:
+            given_to.append(ctx.args)
+
+    args = '{"to": "\\u0054ICKET-1", "b": TICKET-2'
+    await chunks_and_result(asking("mail", args, 0, [Tickets(phases=[phase]), Notes()]))
+    assert given_to == ['{"to": "[REDACTED]", "b": [REDACTED]']
