@@ -147,6 +147,7 @@ async def _attempt(run: AgentRun) -> AsyncGenerator[Chunk, None]:
     run.take_signals()
     await _after_answer(run, answer, step)
     calls = await looked_at_calls(run, step, answer.tools)
+    run.take_arguments(step)
     for chunk in await written(run):
         yield chunk
     run.accept_step()
