@@ -16,15 +16,23 @@ _CANCELLATIONS = frozenset({("asyncio", "CancelledError"), ("trio", "Cancelled")
 def interrupts(error: BaseException) -> bool:
     """Whether an error means that somebody wants this to stop: a cancellation, Ctrl-C, the exit of the program.
 
-    Any other ``BaseException`` that a step or hook raises is its failure.
+    Any other ``BaseException`` that a step or hook raises is its failure. So is a ``GeneratorExit``, unless it is the
+    coroutine that catches the error which is being closed. To be asked where the error was caught.
     """
     if isinstance(error, BaseExceptionGroup):
         return any(interrupts(one) for one in cast("BaseExceptionGroup[BaseException]", error).exceptions)
-    if isinstance(error, KeyboardInterrupt | SystemExit | GeneratorExit):
+    if isinstance(error, KeyboardInterrupt | SystemExit):
         return True
+    if isinstance(error, GeneratorExit):
+        return not _came_up(error)
     if isinstance(error, Exception):
         return False
     return any((kind.__module__.partition(".")[0], kind.__name__) in _CANCELLATIONS for kind in type(error).__mro__)
+
+
+def _came_up(error: GeneratorExit) -> bool:
+    """Whether it was raised in what was called or awaited: of what is closed, each frame gets one of its own."""
+    return error.__traceback__ is not None and error.__traceback__.tb_next is not None
 
 
 def cancelled_itself(error: BaseException) -> bool:
