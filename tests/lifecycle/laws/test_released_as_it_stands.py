@@ -7,7 +7,7 @@ from collections import Counter
 from typing import Any, Literal
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from interlock import Agent, AgentResult, Phase, Processor, tool
@@ -35,6 +35,7 @@ from interlock.testing import ScriptedModel
 pytestmark = pytest.mark.anyio
 
 Release = Literal["step", "run"]
+few = settings(max_examples=settings().max_examples // 2)
 
 
 class Tickets(TextGuard):
@@ -97,6 +98,7 @@ def texts(chunks: list[Chunk], kind: type[TextDelta | ReasoningDelta]) -> str:
 
 
 @pytest.mark.parametrize("release", ["step", "run"])
+@few
 @given(said=conversations())
 async def test_what_nobody_changed_goes_out_as_it_came(said: list[list[Chunk]], release: Release) -> None:
     at_once, _ = await streamed(said, release="chunk")
@@ -108,6 +110,7 @@ async def test_what_nobody_changed_goes_out_as_it_came(said: list[list[Chunk]], 
 @pytest.mark.parametrize(
     ("release", "phase"), [("step", "output_step"), ("run", "output_step"), ("run", "output_result")]
 )
+@few
 @given(said=conversations())
 async def test_what_a_guard_takes_out_of_the_message_is_not_released(
     said: list[list[Chunk]], release: Release, phase: str, strategy: Any
