@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Final, Protocol
+from typing import Final, Protocol, Self
 
 __all__ = ["CHARACTER", "KEY", "NUMBER", "PLAIN", "REST", "STRUCTURE", "Hears", "JSONScan"]
 
@@ -74,6 +74,17 @@ class _Nobody:
         del literal, start
 
 
+class _Containers(list[str]):
+    """The containers around a place, by how each begins."""
+
+    __slots__ = ()
+
+    def __deepcopy__(self, memo: object) -> Self:
+        """A flat copy: strings are not changed."""
+        del memo
+        return type(self)(self)
+
+
 class JSONScan:
     """Reads JSON that comes in pieces. What comes behind a mistake is plain text.
 
@@ -98,7 +109,7 @@ class JSONScan:
         self._came: int = 0
         self._number = ""
         self._expects = "value"
-        self._stack: list[str] = []  # of the containers around
+        self._stack = _Containers()
         self._escape = ""  # what has come of an escape
         self._high = ""  # the escape of a high surrogate that waits for its other half
         self._word = ""

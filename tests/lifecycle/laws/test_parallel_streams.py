@@ -116,7 +116,7 @@ class Prefaces(Processor):
 
 
 async def test_what_a_branch_puts_in_goes_on_where_and_when_it_puts_it_in() -> None:
-    script = [
+    script: list[Any] = [
         ReasoningStart("r"),
         *[ReasoningDelta(word, "r") for word in ("The ", "cat ", "and ", "a ", "dog.")],
         ReasoningEnd("r"),
