@@ -9,7 +9,10 @@ from interlock.processors.lanes.bounded_pattern import BoundedPattern, JointPatt
 from interlock.processors.lanes.matcher import Match, Matcher, checked
 from interlock.processors.lanes.region import Region
 
-__all__ = ["Decider"]
+__all__ = ["SWALLOWED", "Decider"]
+
+SWALLOWED: Final = -2
+"""In the place of a matcher's: what a region swallows. It began where the region did, however it comes in pieces."""
 
 _SLACK: Final = 256
 """Characters that are decided and not yet forgotten: forgetting one by one would copy the text each time."""
@@ -62,7 +65,8 @@ class Decider:
         upto = self._end
         found: list[tuple[int, Match]] = []
         for order, kind in self._kinds:
-            found += [(order, match) for match in kind.decide(text, base, final=final)]
+            for match in kind.decide(text, base, final=final):
+                found.append((SWALLOWED if kind.swallows and match.replacement == "" else order, match))
             upto = min(upto, kind.at)
         self._let_go(upto)
         return upto, found
@@ -78,6 +82,8 @@ class Decider:
 class _Kind(Protocol):
     at: int
     """Everything before is decided."""
+    swallows: bool
+    """Whether what it takes out is what came before, gone on."""
 
     def decide(self, text: str, base: int, *, final: bool) -> list[Match]:
         """Decide as far as can be told; gives what was found."""
@@ -91,11 +97,12 @@ def _kind(matcher: Matcher) -> _Kind:
 class _Finding:
     """How far one matcher is."""
 
-    __slots__ = ("_matcher", "at")
+    __slots__ = ("_matcher", "at", "swallows")
 
     def __init__(self, matcher: Matcher) -> None:
         self._matcher = matcher
         self.at = 0
+        self.swallows = False
 
     def decide(self, text: str, base: int, *, final: bool) -> list[Match]:
         found: list[Match] = []
@@ -129,7 +136,7 @@ class _Finding:
 class _Swallowing:
     """How far a region's matcher is."""
 
-    __slots__ = ("_closer", "_inside", "_kind", "_opener", "at")
+    __slots__ = ("_closer", "_inside", "_kind", "_opener", "at", "swallows")
 
     def __init__(self, region: Region) -> None:
         self._kind = region.kind
@@ -137,6 +144,7 @@ class _Swallowing:
         self._closer = _Finding(region.closer)
         self._inside = False
         self.at = 0
+        self.swallows = True
 
     def decide(self, text: str, base: int, *, final: bool) -> list[Match]:
         found: list[Match] = []

@@ -323,8 +323,9 @@ class _String:
         return made
 
 
-def _place(due: _Due) -> tuple[int, int, int]:
-    return due[:3]
+def _place(due: _Due) -> tuple[int, bool, int, int]:
+    """What only takes out comes first: it may be a region that goes on, of which some comes with each piece."""
+    return due.start, due.text != "", due.before, due.order
 
 
 def _start(due: _Due) -> int:

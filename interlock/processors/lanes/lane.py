@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from interlock.processors.lanes.bounded_pattern import JointPatterns
-from interlock.processors.lanes.decider import Decider
+from interlock.processors.lanes.decider import SWALLOWED, Decider
 from interlock.processors.lanes.matcher import Match, Matcher, Reading
 from interlock.processors.lanes.reading_stream import ReadingStream
 
@@ -68,7 +68,7 @@ class Lane:
         self._end = 0
         self._released = 0
         self._covered = 0  # the end of what is being replaced
-        self._pending: list[tuple[int, int, int, Match]] = []  # found, and not decided by all
+        self._pending: list[tuple[int, bool, int, int, Match]] = []  # found, and not decided by all
 
     def push(self, text: str) -> Decided:
         """Take more of the text in."""
@@ -91,9 +91,10 @@ class Lane:
             for order, match in found:
                 if stream.counts(match.start, match.end):
                     start, end = stream.raw_span(match.start, match.end)
-                    self._pending.append((start, -end, order, match._replace(start=start, end=end)))
+                    placed = match._replace(start=start, end=end)
+                    self._pending.append((start, order != SWALLOWED, -end, order, placed))
             for match in stream.found():
-                self._pending.append((match.start, -match.end, -1, match))
+                self._pending.append((match.start, True, -match.end, -1, match))
             raw = stream.raw_at(place)
             if raw < upto:
                 upto = raw
@@ -105,7 +106,7 @@ class Lane:
         self._pending.sort()
         found: list[Match] = []
         taken = 0
-        for start, _, _, match in self._pending:
+        for start, _, _, _, match in self._pending:
             if start >= upto:
                 break
             taken += 1

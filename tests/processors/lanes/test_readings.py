@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 from interlock.processors.detection.scan_copy import ScanCopy
 from interlock.processors.lanes.bounded_pattern import BoundedPattern
+from interlock.processors.lanes.edited_lane import EditedLane
+from interlock.processors.lanes.json_lane import JSONLane
 from interlock.processors.lanes.lane import LaneKind, whole
 from interlock.processors.lanes.matcher import Match, Reading
 from interlock.processors.lanes.reading_stream import INVISIBLE_TEXT, LONGEST_INVISIBLE, ReadingStream
@@ -147,3 +149,39 @@ def test_a_region_is_what_stands_between_its_edges_or_up_to_the_end(text: str, p
         assert lane.held <= 1
     found += lane.end().found
     assert edited(found) == expected
+
+
+REGIONS = st.lists(st.sampled_from(["<<", ">>", "<", ">", "a", "b", "ab", "aab"]), max_size=10).map("".join)
+EDGES = st.one_of(st.lists(st.integers(0, 80), max_size=8), st.just(list(range(80))))
+BESIDE = st.lists(st.sampled_from(["a{1,3}", "b<", "ab{1,2}", ">a", "a>", "<<a", "b"]), min_size=1, max_size=3)
+
+
+def cut(text: str, places: list[int]) -> list[str]:
+    return [text[a:b] for a, b in pairwise([0, *sorted(min(p, len(text)) for p in places), len(text)])]
+
+
+@MANY
+@given(REGIONS, EDGES, BESIDE, st.booleans())
+def test_what_begins_inside_a_region_is_a_part_of_it_however_the_text_is_cut(
+    text: str, places: list[int], patterns: list[str], region_first: bool
+) -> None:
+    others = [BoundedPattern(pattern) for pattern in patterns]
+    region = Region("<<", ">>")
+    kind = LaneKind([region, *others] if region_first else [*others, region])
+    whole_text = EditedLane(kind.lane(), lambda _match, _text: "#")
+    expected = whole_text.push(text).text + whole_text.end().text
+    lane = EditedLane(kind.lane(), lambda _match, _text: "#")
+    assert "".join([lane.push(piece).text for piece in cut(text, places)]) + lane.end().text == expected
+
+
+@MANY
+@given(REGIONS, EDGES, BESIDE, st.sets(st.integers(0, 20)))
+def test_so_it_is_in_an_answer_that_is_read_decoded_and_as_it_came(
+    text: str, places: list[int], patterns: list[str], escaped: set[int]
+) -> None:
+    spelled = "".join(f"\\u{ord(c):04x}" if n in escaped else c for n, c in enumerate(text))
+    kind = LaneKind([Region("<<", ">>"), *map(BoundedPattern, patterns)])
+    whole_text = JSONLane(kind, lambda _match, _text: "#")
+    expected = whole_text.whole(f'["{spelled}"]').text
+    lane = JSONLane(kind, lambda _match, _text: "#")
+    assert "".join([lane.push(piece).text for piece in cut(f'["{spelled}"]', places)]) + lane.end().text == expected
