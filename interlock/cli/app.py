@@ -8,11 +8,12 @@ from typing import Annotated
 import typer
 
 from interlock.cli.arguments import Target
+from interlock.cli.asking import run_agent
 from interlock.cli.command import carry_out
 from interlock.cli.drawing import DrawingFormat, drawing, form_for, stored_run, write_drawing
 from interlock.cli.ending import Ending, ExitCode, WrongCall
 from interlock.cli.loading import load
-from interlock.cli.running import json_input, run_agent, run_workflow, workflow_input
+from interlock.cli.running import json_input, run_workflow, workflow_input
 from interlock.cli.runs import runs_app
 from interlock.cli.terminal import AnswerOutput, read_text
 from interlock.runtime import Agent
@@ -77,7 +78,7 @@ def run(
             for name, given in {"--input": data, "--store": store, "--run-id": run_id}.items():
                 if given is not None:
                     raise WrongCall(f"{target} is an agent, and {name} is for workflows: leave it out")
-            return run_agent(runnable, read_text(text), output)
+            return run_agent(runnable, read_text(text), output, target=target)
         if text is not None and data is not None:
             raise WrongCall("TEXT and --input both say what to run it on: pass one of them")
         value = workflow_input(runnable, read_text(text)) if data is None else json_input(runnable, data)

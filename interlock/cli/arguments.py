@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-__all__ = ["AsJson", "RunId", "RunStatus", "StoreFile", "Target", "WorkflowTarget"]
+__all__ = ["AgentTarget", "AsJson", "RunId", "RunStatus", "StoreFile", "Target", "WorkflowTarget"]
 
 Target = Annotated[
     str,
@@ -24,6 +24,15 @@ WorkflowTarget = Annotated[
     typer.Argument(
         metavar="FILE:NAME",
         help="A Python file, and the name of the run's Workflow in it, as in orders.py:refund.",
+        show_default=False,
+    ),
+]
+
+AgentTarget = Annotated[
+    str,
+    typer.Argument(
+        metavar="FILE:NAME",
+        help="A Python file, and the name of the run's Agent in it, as in agents.py:support.",
         show_default=False,
     ),
 ]

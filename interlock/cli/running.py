@@ -1,85 +1,25 @@
-"""Running an agent or a workflow on a text, its answer on standard output."""
+"""Running a workflow on a text or a value, what it gives on standard output."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import anyio
 
-from interlock.cli.ending import Ending, ExitCode, WrongCall, blocked, failed
+from interlock.cli.ending import Ending, WrongCall
 from interlock.cli.outcomes import ending_of
 from interlock.cli.stored_call import StoredCall, faults_told
 from interlock.cli.stored_runs import command_line, new_store
 from interlock.cli.terminal import AnswerOutput, say, visible
 from interlock.errors import AlreadyStarted
-from interlock.messages import StepStart, TextDelta, ToolCall, ToolCallSuspended
 from interlock.processors import InputContext
 from interlock.processors.base import ProcessorStep
-from interlock.runtime import Agent, AgentResult
 from interlock.schema import is_set, schema_name, validate
 from interlock.workflows import Outcome, Workflow, acting_steps
 
-__all__ = ["json_input", "run_agent", "run_workflow", "workflow_input"]
-
-_CUT_SHORT: Final = {
-    "max-steps": "the answer is unfinished: the model still called tools when its steps were used up (max_steps)",
-    "length": "the answer is unfinished: the model reached its limit of tokens",
-    "content-filter": "the answer is unfinished: the provider's own filter stopped it",
-}
-"""What is said where a run ended well and the answer may not have, by finish reason."""
-
-
-def run_agent(agent: Agent, text: str, output: AnswerOutput) -> Ending:
-    """Ask an agent, writing its answer as it comes. The texts of two steps are kept apart by a line end.
-
-    Args:
-        agent: Whom to ask.
-        text: What to ask.
-        output: Where the answer goes.
-    """
-
-    async def ask() -> AgentResult:
-        async with agent.stream(text) as stream:
-            async for chunk in stream:
-                if isinstance(chunk, TextDelta):
-                    goes_on = output.write(chunk.text)
-                else:
-                    goes_on = output.end_line() if isinstance(chunk, StepStart) else True
-                if not goes_on:
-                    stream.cancel()
-            return await stream.result()
-
-    try:
-        result = anyio.run(ask)
-    except Exception as error:  # before the run had begun: a list or the instructions given as a function
-        return failed(error, ())
-    return replace(_ending_of(result, agent), coverage=result.coverage())
-
-
-def _ending_of(result: AgentResult, agent: Agent) -> Ending:
-    if result.tripwire is not None:
-        return blocked(result.tripwire, result.checks)
-    if result.error is not None:
-        return failed(result.error, result.checks)
-    if result.status == "canceled":
-        return Ending(ExitCode.FAILED, "the run was canceled", result.checks)
-    if result.status == "suspended":
-        waits = [f"  {call.tool_name} {json.dumps(_asked(call))} ({call.tool_call_id})" for call in result.suspended]
-        asks = any(isinstance(call, ToolCallSuspended) for call in result.suspended)
-        how = f"  answer it with: agent.resume({result.run_id!r}, {'data=…' if asks else 'approve=True'})"
-        if not agent.shelf.stored:
-            how = "  nobody can answer: the agent keeps its runs in this process only; give it a run_store"
-        what = "a tool has asked something" if asks else "an approval is asked for"
-        told = "\n".join([f"suspended: {what}", *waits, how])
-        return Ending(ExitCode.SUSPENDED, told, result.checks)
-    return Ending(ExitCode.SUCCESS, _CUT_SHORT.get(result.finish_reason), result.checks)
-
-
-def _asked(call: ToolCall | ToolCallSuspended) -> object:
-    return call.payload if isinstance(call, ToolCallSuspended) else call.args
+__all__ = ["json_input", "run_workflow", "workflow_input"]
 
 
 def run_workflow(

@@ -8,11 +8,12 @@ from typing import Annotated, Any
 import anyio
 import typer
 
-from interlock.cli.arguments import AsJson, RunId, RunStatus, StoreFile, WorkflowTarget
+from interlock.cli.arguments import AgentTarget, AsJson, RunId, RunStatus, StoreFile, WorkflowTarget
 from interlock.cli.command import carry_out
 from interlock.cli.ending import Ending, ExitCode, WrongCall
 from interlock.cli.loading import load
 from interlock.cli.terminal import AnswerOutput, read_text, visible
+from interlock.runtime import Agent
 from interlock.workflows import Workflow
 
 __all__ = ["runs_app"]
@@ -168,6 +169,54 @@ def resume(
     carry_out(work)
 
 
+@runs_app.command("approve")
+def approve(
+    target: AgentTarget,
+    run_id: Annotated[str, typer.Argument(metavar="RUN_ID", help="The run's id.", show_default=False)],
+    deny: Annotated[bool, typer.Option("--deny", help="Refuse what it waits for.")] = False,
+    reason: Annotated[
+        str | None, typer.Option("--reason", help="Why it is refused; the model is told.", show_default=False)
+    ] = None,
+    call: Annotated[
+        str | None,
+        typer.Option("--call", metavar="ID", help="Which tool call, where several wait.", show_default=False),
+    ] = None,
+    data: Annotated[
+        str | None,
+        typer.Option(
+            "--data",
+            metavar="JSON",
+            help="What a tool is answered that has asked something; -: from standard input.",
+            show_default=False,
+        ),
+    ] = None,
+) -> None:
+    """Have a tool that waits for an approval run, or refuse it, and run on with the agent's run.
+
+    The agent's own `run_store` keeps the run. Prints, and exits with, what `interlock run` does.
+    """
+
+    def work(output: AnswerOutput) -> Ending:
+        from interlock.cli.asking import answer_agent
+
+        if reason is not None and not deny:
+            raise WrongCall("--reason says why something is refused: it goes with --deny")
+        if data is not None and deny:
+            raise WrongCall("--data answers a tool, and --deny refuses it: pass one of them")
+        return answer_agent(
+            _agent(target),
+            run_id,
+            output,
+            target=target,
+            approve=False if deny else True if data is None else None,
+            reason=reason,
+            call=call,
+            data=None if data is None else read_text(data),
+        )
+
+    carry_out(work)
+
+
 @runs_app.command("recover")
 def recover(
     target: WorkflowTarget,
@@ -199,10 +248,17 @@ def recover(
     carry_out(work)
 
 
+def _agent(target: str) -> Agent:
+    runnable = load(target)
+    if not isinstance(runnable, Agent):
+        raise WrongCall(f"{target} is a workflow: its runs are answered with interlock runs resume")
+    return runnable
+
+
 def _workflow(target: str) -> Workflow[Any, Any]:
     runnable = load(target)
     if not isinstance(runnable, Workflow):
-        raise WrongCall(f"{target} is an agent; runs that a store keeps are those of workflows")
+        raise WrongCall(f"{target} is an agent: what its runs wait for is answered with interlock runs approve")
     return runnable
 
 

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Interlock, Write
-from tests.cli.shop import json_of
 
 
 def test_the_texts_of_two_steps_are_kept_apart(interlock: Interlock, agents: Path) -> None:
@@ -96,43 +95,6 @@ def test_a_message_cannot_steer_the_terminal(interlock: Interlock, write: Write)
     assert "\x1b" not in done.out + done.err
     assert done.out.count("said \\x1b[2J [red]this[/red]") == 1
     assert done.err.count("said \\x1b[2J [red]this[/red]") == 1
-
-
-def test_a_call_that_waits_for_an_approval_is_told_and_listed(interlock: Interlock, write: Write, db: Path) -> None:
-    path = write(
-        "agents.py",
-        f"""
-        from interlock import Agent, tool
-        from interlock.storage import SQLiteRunStore
-        from interlock.testing import ScriptedModel
-
-        @tool(needs_approval=True)
-        def pay(amount: int) -> str:
-            return "paid"
-
-        agent = Agent(
-            id="till",
-            model=ScriptedModel([["I pay. ", ScriptedModel.tool_call("pay", {{"amount": 7}}, id="c1")]]),
-            tools=[pay],
-            run_store=SQLiteRunStore({str(db)!r}),
-        )
-        """,
-    )
-    done = interlock("run", f"{path}:agent", "hello")
-    assert (done.code, done.out) == (4, "I pay. \n")
-    told, waits, how = done.err.splitlines()
-    assert told == "interlock: suspended: an approval is asked for"
-    assert waits == '  pay {"amount": 7} (c1)'
-    run_id = how.split("'")[1]
-    assert how == f"  answer it with: agent.resume('{run_id}', approve=True)"
-
-    (run,) = json_of(interlock("runs", "list", "--store", db, "--json"))
-    assert (run["run_id"], run["status"]) == (run_id, "suspended")
-    (listed,) = run["waits"]
-    assert (listed["path"], listed["label"], listed["payload"]) == ("pay", "c1", {"amount": 7})
-    shown = interlock("runs", "show", run_id, "--store", db)
-    assert shown.code == 2
-    assert f"run '{run_id}' is one of agent 'till'" in shown.err
 
 
 def test_a_call_that_nobody_can_approve_any_more_is_told(interlock: Interlock, write: Write) -> None:

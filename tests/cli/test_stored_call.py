@@ -184,7 +184,7 @@ def test_an_agent_has_no_stored_runs(interlock: Interlock, agents: Path, db: Pat
     verb, *options = command
     done = interlock("runs", verb, f"{agents}:agent", "r1", "--store", db, *options)
     assert done.code == 2
-    assert "is an agent; runs that a store keeps are those of workflows" in done.err
+    assert "is an agent: what its runs wait for is answered with interlock runs approve" in done.err
 
 
 def test_a_run_under_way_is_not_resumed(interlock: Interlock, shop: Path, db: Path) -> None:
