@@ -98,7 +98,7 @@ async def test_a_thread_that_a_time_out_has_left_behind_changes_nothing(what: st
         ctx.set_state(n=ctx.attempt)
         return "in time"
 
-    step = create_step(block, blocking=True, timeout=0.02, retry=retry(50))
+    step = create_step(block, blocking=True, timeout=0.25, retry=retry(50))
     try:
         outcome = await run_of(step, stored).start(1)
     finally:
