@@ -182,6 +182,9 @@ def test_so_it_is_in_an_answer_that_is_read_decoded_and_as_it_came(
     spelled = "".join(f"\\u{ord(c):04x}" if n in escaped else c for n, c in enumerate(text))
     kind = LaneKind([Region("<<", ">>"), *map(BoundedPattern, patterns)])
     whole_text = JSONLane(kind, lambda _match, _text: "#")
-    expected = whole_text.whole(f'["{spelled}"]').text
+    expected = whole_text.whole(f'["{spelled}"]')
     lane = JSONLane(kind, lambda _match, _text: "#")
-    assert "".join([lane.push(piece).text for piece in cut(f'["{spelled}"]', places)]) + lane.end().text == expected
+    gone = [*map(lane.push, cut(f'["{spelled}"]', places)), lane.end()]
+    assert any(one.fixed for one in gone) == bool(expected.fixed)
+    if not expected.fixed:  # else the run is stopped
+        assert "".join(one.text for one in gone) == expected.text
