@@ -36,7 +36,7 @@ def _came_up(error: GeneratorExit) -> bool:
 
 
 def cancelled_itself(error: BaseException) -> bool:
-    """Whether an error is a ``CancelledError`` although nobody has cancelled this task.
+    """Whether an error is a ``CancelledError``, or a group with one, although nobody has cancelled this task.
 
     That happens on asyncio alone, to code that awaits a task or future which somebody else has cancelled. It is a
     failure like any other: passed on, it would look to every caller as if it had been cancelled itself. (On Python 3.11
@@ -44,6 +44,9 @@ def cancelled_itself(error: BaseException) -> bool:
     """
     if "asyncio" not in sys.modules:  # it is slow to import
         return False
+    if isinstance(error, BaseExceptionGroup):
+        stops = [one for one in cast("BaseExceptionGroup[BaseException]", error).exceptions if interrupts(one)]
+        return bool(stops) and all(map(cancelled_itself, stops))
     import asyncio
 
     if not isinstance(error, asyncio.CancelledError):

@@ -3,6 +3,7 @@ closed."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Coroutine
 from typing import Any, Literal
 
@@ -13,7 +14,7 @@ from interlock import Agent, Failed, Phase, StepContext, create_step, create_wor
 from interlock.errors import ModelError
 from interlock.messages import ToolInvocationPart
 from interlock.processors import InputContext
-from interlock.runtime.cancellation import interrupts
+from interlock.runtime.cancellation import cancelled_itself, interrupts
 from interlock.steps import RetryPolicy
 from interlock.testing import ScriptedModel
 from tests.lifecycle.acting import Act, Everywhere, Patient, flow
@@ -124,3 +125,29 @@ async def test_a_run_whose_coroutine_is_closed_ends_where_it_waits(which: int) -
 
 def test_one_that_nobody_has_raised_yet_interrupts() -> None:
     assert interrupts(GeneratorExit())
+
+
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+@pytest.mark.parametrize("phase", list(Phase))
+async def test_a_group_with_a_cancellation_that_nobody_asked_for_is_a_failure(phase: Phase) -> None:
+    def act(ctx: Any) -> object:
+        raise BaseExceptionGroup("several", [ValueError("one"), asyncio.CancelledError()])
+
+    async def status(on_failure: Literal["block", "skip"]) -> str:
+        guard = create_step(Everywhere("guard", {phase: act}), on_failure=on_failure)
+        call: Any = ModelError("down") if phase is Phase.API_ERROR else ScriptedModel.tool_call("look", {})
+        model = ScriptedModel([call, "done"])
+        async with Agent(model=model, tools=[look], input_processors=[guard], output_processors=[guard]).stream(
+            "hello"
+        ) as stream:
+            return (await stream.result()).status
+
+    assert await status("block") == "tripwire"
+    assert await status("skip") == ("failed" if phase is Phase.API_ERROR else "success")
+
+
+def test_a_group_with_ctrl_c_in_it_is_no_failure_of_its_own() -> None:
+    async def main() -> bool:
+        return cancelled_itself(BaseExceptionGroup("both", [asyncio.CancelledError(), KeyboardInterrupt()]))
+
+    assert not asyncio.run(main())
