@@ -45,9 +45,11 @@ class Delayed:
             made = [Piece(self._at, self._at + len(gone), gone, True)]
         else:
             made = compared(self._at, text, gone)
-            last = made[-1]
-            if not last.kept and not last.text:
-                del made[-1]
+            last = made.pop()
+            if not last.kept:  # of what is shorter than before, the rest may yet come
+                last = last._replace(end=min(last.end, last.start + len(last.text)))
+            if last.text:
+                made.append(last)
         if made:
             end = made[-1].end
             self._text, self._at = text[end - self._at :], end
@@ -116,4 +118,30 @@ def _changes(before: str, after: str) -> list[tuple[int, int, str]]:
         script = least_script(before, after, len(before) - len(after)) if len(before) - len(after) <= _LETTERS else None
         if script is not None:  # there is nothing new in it
             return [(start, end, "") for start, end, _, _ in script]
-    return [(edit.start, edit.end, edit.replacement) for edit in derive(before, after)]
+    return [
+        change
+        for edit in derive(before, after)
+        for change in _refined(edit.start, before[edit.start : edit.end], edit.replacement)
+    ]
+
+
+def _refined(start: int, before: str, after: str) -> list[tuple[int, int, str]]:
+    """A change of words character by character: what another branch removes of a word does not come back with it."""
+    whole = [(start, start + len(before), after)]
+    if min(len(before), len(after)) < 2 or len(before) + len(after) > 4 * _LETTERS:
+        return whole
+    script = least_script(before, after, _LETTERS)
+    if script is None:
+        return whole
+    made: list[tuple[int, int, str]] = []
+    for first, last, begin, end in script:
+        text = after[begin:end]
+        if first == last == 0:  # it belongs to what it stands beside: nobody has put it in by itself
+            last, text = 1, text + before[0]
+        elif first == last:
+            first, text = first - 1, before[first - 1] + text
+        if made and made[-1][1] > start + first:
+            made[-1] = (made[-1][0], start + last, made[-1][2] + after[begin:end])
+        else:
+            made.append((start + first, start + last, text))
+    return made

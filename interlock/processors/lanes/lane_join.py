@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from interlock.processors.lanes.moved import Removed
 from interlock.processors.lanes.pieces import difference
 from interlock.processors.stream_context import Piece
 
@@ -19,13 +20,15 @@ class _Edit(NamedTuple):
         start: Where it begins.
         end: Where it ends.
         text: What stands in its place.
-        put: Whether a branch has put the text in and replaced nothing.
+        put: Whether the branch has put the text in and replaced nothing.
+        branch: Which.
     """
 
     start: int
     end: int
     text: str
     put: bool
+    branch: int
 
 
 class LaneJoin:
@@ -35,13 +38,14 @@ class LaneJoin:
     keeps its replacement (of two, the longer; of equals, that of the branch that comes first); the others only remove.
     What an edit puts back as it was, at its beginning or end, it has not touched: a mask that shows the last characters
     of a number does not keep another branch from removing them. What a branch puts in, replacing nothing, goes on in
-    any case, before what stands there.
+    any case, before what stands there; only where it has removed that before, what others have removed of it is not put
+    in again.
 
     Args:
         branches: How many there are.
     """
 
-    __slots__ = ("_at", "_covered", "_edits", "_text", "_upto")
+    __slots__ = ("_at", "_covered", "_edits", "_removed", "_text", "_upto")
 
     def __init__(self, branches: int) -> None:
         self._text = ""  # what has come and was not let go
@@ -49,6 +53,7 @@ class LaneJoin:
         self._upto = [0] * branches
         self._edits: list[deque[_Edit]] = [deque() for _ in range(branches)]
         self._covered = 0  # the end of what is being replaced
+        self._removed = Removed(branches)
 
     @property
     def held(self) -> int:
@@ -59,6 +64,11 @@ class LaneJoin:
     def complete(self) -> bool:
         """Whether every branch has decided all that has come."""
         return min(self._upto) >= self._at + len(self._text)
+
+    @property
+    def any_removed(self) -> bool:
+        """Whether a branch may yet put in again what it has removed."""
+        return self._removed.any
 
     def push(self, text: str) -> None:
         """More of the text has come."""
@@ -74,14 +84,14 @@ class LaneJoin:
         for piece in pieces:
             if piece.start == piece.end:
                 if piece.text:
-                    self._edits[branch].append(_Edit(piece.start, piece.end, piece.text, True))
+                    self._edits[branch].append(_Edit(piece.start, piece.end, piece.text, True, branch))
             elif not piece.kept:
                 before = self._text[piece.start - self._at : piece.end - self._at]
-                self._edits[branch] += [
-                    _Edit(one.start, one.end, one.text, False)
-                    for one in difference(piece.start, before, piece.text)
-                    if not one.kept
-                ]
+                for start, end, text, kept in difference(piece.start, before, piece.text):
+                    if not kept:
+                        self._edits[branch].append(_Edit(start, end, text, False, branch))
+                        was = before[start - piece.start : end - piece.start]
+                        self._removed.take(branch, start, was)
             self._upto[branch] = max(self._upto[branch], piece.end)
 
     def let_go(self, *, only: int | None = None, nobody: bool = False, final: bool = False) -> list[Piece]:
@@ -101,12 +111,15 @@ class LaneJoin:
             if stop > at:
                 out.append(Piece(at, stop, "", False))
             at = max(at, stop)
-        for start, end, text, put in edits:
+        for start, end, text, put, branch in edits:
             stop = min(end, upto)
             if start > at:
                 out.append(Piece(at, start, self._text[at - self._at : start - self._at], True))
                 at = start
-            if put or start >= self._covered:
+            if put:
+                back = text if only is not None else self._removed.without(branch, text)
+                out.append(Piece(at, at, back, False))
+            elif start >= self._covered:
                 out.append(Piece(at, max(at, stop), text, False))
             elif stop > at:
                 out.append(Piece(at, stop, "", False))

@@ -82,7 +82,8 @@ class BlockLanes:
             elif text:
                 made[key] = delta(key, text)
         for key in ended:
-            if self._lanes[key].join.complete:  # else a guard was not told of the end, and goes on with the text
+            join = self._lanes[key].join
+            if join.complete and not join.any_removed:  # else somebody was not told of the end, or puts in what it kept
                 del self._lanes[key]
         rest = self._rest(chunk, came, outs, prefer=prefer, only=only, nobody=nobody)
         return placed(made, rest, outs.values(), ended) if made else rest

@@ -44,6 +44,8 @@ class Takes(TextGuard):
 class Plain(Processor):
     """An ordinary processor: it makes pieces of the pieces of a text."""
 
+    ends: tuple[type[Any], ...] = (TextEnd, StepFinish)
+
     def __init__(self, id: str) -> None:  # noqa: A002
         super().__init__(id=id)
 
@@ -52,7 +54,7 @@ class Plain(Processor):
         chunk = ctx.chunk
         if isinstance(chunk, TextDelta):
             return self.made(chunk, kept)
-        if isinstance(chunk, TextEnd | StepFinish) and kept:
+        if isinstance(chunk, self.ends) and kept:
             rest = "".join(kept)
             kept.clear()
             return [TextDelta(rest, "0"), chunk]
@@ -98,6 +100,29 @@ class Drops(Plain):
 
     def made(self, chunk: TextDelta, kept: list[str]) -> Chunk | None:
         return None if chunk.text and KINDS["c"] <= ord(chunk.text[0]) else chunk
+
+
+class Late(Plain):
+    """Lets what begins with a character of the kind go behind all others."""
+
+    def made(self, chunk: TextDelta, kept: list[str]) -> Chunk | None:
+        if chunk.text and KINDS["c"] <= ord(chunk.text[0]):
+            kept.append(chunk.text)
+            return None
+        return chunk
+
+
+class Last(Late):
+    """Lets it go when the text has ended."""
+
+    ends = (StepFinish,)
+
+
+class Marks(Plain):
+    """Puts a mark in the place of characters of a kind."""
+
+    def made(self, chunk: TextDelta, kept: list[str]) -> Chunk:
+        return chunk.replace(text="".join(one if ord(one) < KINDS["c"] else "*" for one in chunk.text))
 
 
 class Strips(Plain):
@@ -180,3 +205,34 @@ async def test_a_character_goes_on_where_it_goes_on_in_every_branch(
     text = await shown(pieces, *[built(row, f"row{number}") for number, row in enumerate(rows_)])
     assert text == "".join(one for one in "".join(pieces) if all(one in each for each in alone))
     event("edited" if text != "".join(pieces) else "as it came")
+
+
+@settings(max_examples=200, deadline=None)
+@given(rows(CHANGE_NOTHING, [Marks]), rows(GUARDS), st.booleans(), TEXTS)
+async def test_what_a_branch_replaces_in_places_it_has_not_replaced_elsewhere(
+    plain: list[Maker], guards: list[Maker], first: bool, cuts: list[str]
+) -> None:
+    pieces = pieces_of(cuts)
+    branches = [built(plain, "plain"), built(guards, "guards")]
+    alone = [await shown(pieces, branch) for branch in branches]
+    text = await shown(pieces, *(branches if first else branches[::-1]))
+    assert text.replace("*", "") == "".join(one for one in "".join(pieces) if all(one in each for each in alone))
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(st.sampled_from([Plain, Splits, Copies]), max_size=2),
+    st.sampled_from([Late, Last]),
+    rows(GUARDS),
+    st.booleans(),
+    TEXTS,
+)
+async def test_what_a_branch_lets_go_further_behind_lacks_what_others_took_out(
+    plain: list[Maker], late: Maker, guards: list[Maker], first: bool, cuts: list[str]
+) -> None:
+    pieces = pieces_of(cuts)
+    branches = [built([*plain[:1], late, *plain[1:]], "plain"), built(guards, "guards")]
+    order, kept = [await shown(pieces, branch) for branch in branches]
+    text = await shown(pieces, *(branches if first else branches[::-1]))
+    assert text == "".join(one for one in order if one in kept)
+    event("moved" if order != "".join(pieces) else "in order")

@@ -74,6 +74,14 @@ def test_what_was_dropped_is_told_once_something_behind_it_has_gone_on() -> None
     assert lane.step("four ", "four ") == [Piece(8, 14, "", False), Piece(14, 19, "four ", True)]
 
 
+def test_of_what_is_replaced_by_less_the_rest_may_yet_come() -> None:
+    lane = Delayed()
+    assert lane.step("card 4711", "") == []
+    assert lane.step("", "****") == [Piece(0, 4, "****", False)]
+    assert lane.step(" is", " 4711") == [Piece(4, 9, " 4711", True)]
+    assert lane.end() == [Piece(9, 12, "", False)]
+
+
 @MANY
 @given(st.text("ab ", max_size=12), st.text("ab ", max_size=12))
 def test_a_text_that_was_changed_as_a_whole_is_pieces_of_it(before: str, after: str) -> None:
