@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol, cast
 
-from pydantic_core import to_jsonable_python
-
 from interlock.errors import StateConflict
 from interlock.schema import UNSET, is_set
 from interlock.steps import Turn
@@ -98,11 +96,6 @@ class RunState:
         if not is_set(schema):
             schema = self._schema
         return _copied(self.values) if self._rules is None else self._rules.view(self.values, schema)
-
-    def as_data(self) -> dict[str, object]:
-        """A copy of the values that can be written: as JSON where a schema can read that again, else as they are."""
-        values = cast("dict[str, object]", _copied(self.values))
-        return values if self._rules is None else to_jsonable_python(values)
 
     def settle(self) -> None:
         """Nothing that was written so far is at odds with what is written from now on."""

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import operator
+from datetime import date
 from pathlib import Path
+from threading import Lock
 from typing import Annotated, Any
 
 import pytest
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from interlock import Agent, Phase, ProcessorStepSchema, StepContext, Workflow, create_step, create_workflow, tool
-from interlock.errors import StateConflict, StepFailed
+from interlock.errors import StateConflict, StepFailed, UnrecordableValue
 from interlock.processors import InputContext
 from interlock.processors.compose import ProcessorLike
 from interlock.runtime import SQLiteRunStore
@@ -130,6 +132,10 @@ async def test_a_key_that_no_schema_names_fails_the_step() -> None:
         await agent.generate("hello")
 
 
+def first(ctx: Any) -> Any:
+    return ctx.input["a"]
+
+
 def last_is(name: str) -> Any:
     def write(ctx: StepContext[Any]) -> Any:
         ctx.set_state(last=name)
@@ -159,7 +165,7 @@ async def test_what_is_written_at_two_points_is_not_at_odds_and_at_one_it_is() -
         block: Any = create_workflow(
             id="block", input_schema=ProcessorStepSchema, output_schema=ProcessorStepSchema, state_schema=Strikes
         )
-        made = block.parallel(list(arms)).map(lambda ctx: ctx.input["a"]).commit()
+        made = block.parallel(list(arms)).map(first).commit()
         return Agent(
             model=ScriptedModel([[ScriptedModel.tool_call("look")], "done"]), tools=[look], input_processors=[made]
         )
@@ -172,6 +178,20 @@ async def test_what_is_written_at_two_points_is_not_at_odds_and_at_one_it_is() -
 class Typed(BaseModel):
     days: set[int] = set()
     place: Strikes = Strikes()
+    anything: Any = None
+    when: str | date = ""
+    hidden: int = Field(default=0, exclude=True)
+    raw: bytes = b""
+
+
+WRITTEN: dict[str, Any] = {
+    "days": {3, 4},
+    "place": Strikes(n=7),
+    "anything": {"pair": (1, {2})},
+    "when": date(2026, 12, 1),
+    "hidden": 5,
+    "raw": b"\xff\x00",
+}
 
 
 @pytest.mark.parametrize("stored", [False, True])
@@ -184,7 +204,7 @@ async def test_it_is_kept_while_the_run_waits(stored: bool, tmp_path: Path) -> N
         return "paid"
 
     def begin(ctx: StepContext[Any]) -> Any:
-        ctx.set_state(days={3, 4}, place=Strikes(n=7))
+        ctx.set_state(**WRITTEN)
         return ctx.input
 
     def free(ctx: StepContext[Any]) -> Any:
@@ -207,8 +227,29 @@ async def test_it_is_kept_while_the_run_waits(stored: bool, tmp_path: Path) -> N
     seen.clear()
     second = agent(ScriptedModel(["done"])) if stored else first
     assert (await second.resume(waits.run_id, approve=True)).status == "success"
-    expected = Typed(days={3, 4}, place=Strikes(n=7))
+    expected = Typed(**WRITTEN)
     typed = [one for one in seen if isinstance(one, Typed)]
     assert typed
     assert all(one == expected for one in typed)
     assert [one for one in seen if not isinstance(one, Typed)] == [{"free": [1]}]
+
+
+async def test_what_cannot_be_written_is_named_with_its_key(tmp_path: Path) -> None:
+    @tool(needs_approval=True)
+    def pay() -> str:
+        """Pay."""
+        return "paid"
+
+    def begin(ctx: StepContext[Any]) -> Any:
+        ctx.set_state(lock=Lock())
+        return ctx.input
+
+    made: Any = create_workflow(id="locked", input_schema=ProcessorStepSchema, output_schema=ProcessorStepSchema)
+    agent = Agent(
+        model=ScriptedModel([[ScriptedModel.tool_call("pay")], "done"]),
+        tools=[pay],
+        input_processors=[made.then(create_step(begin, id="begin", phases={"input"})).commit()],
+        run_store=SQLiteRunStore(tmp_path / "runs.db"),
+    )
+    with pytest.raises(UnrecordableValue, match="'lock' in the state of 'locked'"):
+        await agent.generate("hello")
