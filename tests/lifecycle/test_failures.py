@@ -310,10 +310,14 @@ async def test_a_condition_that_raises_is_named_with_its_path_and_the_point(phas
             raise KeyError("broken")
         return True
 
+    def track(n: int = 0) -> str:
+        """Where a parcel is."""
+        return "in Leipzig"
+
     entry = flow("outer").branch([(broken, Everywhere("guard"))]).merge().commit()
     agent = Agent(
         model=model_that_calls("track"),
-        tools=[tool(lambda n=0: "seen", name="track")],
+        tools=[track],
         input_processors=[entry],
         output_processors=[entry],
     )
@@ -324,7 +328,10 @@ async def test_a_condition_that_raises_is_named_with_its_path_and_the_point(phas
 
 @pytest.mark.parametrize("phase", [Phase.INPUT, Phase.OUTPUT_STREAM])
 async def test_a_map_that_gives_no_context_is_named_with_its_path(phase: Phase) -> None:
-    entry = flow("outer").then(flow("inner").then(Everywhere("guard")).map(lambda ctx: "text").commit()).commit()
+    def no_context(ctx: Any) -> Any:
+        return "text"
+
+    entry = flow("outer").then(flow("inner").then(Everywhere("guard")).map(no_context).commit()).commit()
     lists: dict[str, Any] = {"input_processors" if phase is Phase.INPUT else "output_processors": [entry]}
     _, result = await chunks_and_result(Agent(model=ScriptedModel(["hello"]), **lists))
     assert isinstance(result.error, InvalidProcessorReturn)
