@@ -196,6 +196,7 @@ class AgentRun:
     _begun_calls: dict[str, str] = field(default_factory=dict[str, str])
     _used_ids: set[str] = field(default_factory=set[str])
     _accepted: MessageList | None = None
+    _shown: set[str] = field(default_factory=set[str])
 
     def __post_init__(self) -> None:
         self._before = self.messages.fork()
@@ -254,7 +255,10 @@ class AgentRun:
         from interlock.runtime.held import as_they_stand  # seldom asked for
 
         known = self.messages.get(self.message_id)
-        return as_they_stand(held, () if known is None else known.parts)
+        stand = list(self.messages.response) if known is None else [known]  # somebody has put others in its place
+        new = [one for one in stand if one.role == "assistant" and one.id not in self._shown]
+        self._shown.update(one.id for one in new if known is None)
+        return as_they_stand(held, [part for one in new for part in one.parts])
 
     def drop_held(self, *, texts_only: bool = False) -> None:
         """Forget what is held back of the newest step, because it was not accepted."""

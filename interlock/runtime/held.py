@@ -11,10 +11,14 @@ from typing import Final, TypeVar
 
 from interlock.messages import (
     Chunk,
+    FileChunk,
+    FilePart,
     ObjectChunk,
     Part,
     ReasoningDelta,
     ReasoningPart,
+    SourceChunk,
+    SourcePart,
     StepFinish,
     StepStart,
     StepStartPart,
@@ -22,8 +26,10 @@ from interlock.messages import (
     TextPart,
     ToolCall,
     ToolCallDelta,
+    ToolCallStart,
     ToolError,
     ToolInvocationPart,
+    ToolOutput,
     ToolResult,
 )
 from interlock.messages.json_text import json_text
@@ -33,7 +39,7 @@ __all__ = ["as_they_stand"]
 
 T = TypeVar("T")
 
-_OF_CALLS: Final = (ToolCallDelta, ToolCall, ToolResult, ToolError)
+_OF_CALLS: Final = (ToolCallStart, ToolCallDelta, ToolCall, ToolResult, ToolError, ToolOutput)
 _Delta = TextDelta | ReasoningDelta
 _KINDS: Final[tuple[tuple[type[_Delta], type[TextPart | ReasoningPart]], ...]] = (
     (TextDelta, TextPart),
@@ -66,7 +72,7 @@ def as_they_stand(held: Sequence[Chunk], parts: Sequence[Part]) -> list[Chunk]:
         for of_kind, as_part in _KINDS:
             texts = [part.text for part in said if isinstance(part, as_part)]
             chunks = _with_texts(chunks, of_kind, texts)
-        made += _with_calls(chunks, calls)
+        made += _with_calls(_with_files(chunks, parts), calls)
     return made
 
 
@@ -114,12 +120,25 @@ def _with_texts(chunks: list[Chunk], kind: type[_Delta], texts: Sequence[str]) -
     return [one for n, chunk in enumerate(chunks) for one in instead.get(n, [chunk])]
 
 
+def _with_files(chunks: Sequence[Chunk], parts: Sequence[Part]) -> list[Chunk]:
+    """A step's chunks without the files and sources that stand in the answer no longer."""
+    files = [(part.media_type, part.data) for part in parts if isinstance(part, FilePart)]
+    sources = [(part.id, part.url) for part in parts if isinstance(part, SourcePart)]
+    return [
+        chunk
+        for chunk in chunks
+        if (not isinstance(chunk, FileChunk) or (chunk.media_type, chunk.data) in files)
+        and (not isinstance(chunk, SourceChunk) or (chunk.id, chunk.url) in sources)
+    ]
+
+
 def _text(chunk: Chunk) -> str:
     return chunk.text if isinstance(chunk, TextDelta | ReasoningDelta) else ""
 
 
 def _with_calls(chunks: Sequence[Chunk], calls: Mapping[str, ToolInvocationPart]) -> Iterator[Chunk]:
-    """A step's chunks with the arguments and results that stand in the answer."""
+    """A step's chunks with the arguments and results that stand in the answer, and without what was taken out."""
+    gone = {chunk.tool_call_id for chunk in chunks if isinstance(chunk, ToolCall)} - calls.keys()
     changed = {
         chunk.tool_call_id
         for chunk in chunks
@@ -129,6 +148,8 @@ def _with_calls(chunks: Sequence[Chunk], calls: Mapping[str, ToolInvocationPart]
     }
     written: set[str] = set()
     for chunk in chunks:
+        if isinstance(chunk, _OF_CALLS) and chunk.tool_call_id in gone:
+            continue
         part = calls.get(chunk.tool_call_id) if isinstance(chunk, _OF_CALLS) else None
         match chunk:
             case ToolCallDelta(tool_call_id=call) if call in changed and part is not None:

@@ -176,9 +176,9 @@ class Points:
             attempt=1 if in_stream else self.facts.attempt,
         )
         if not in_stream:
-            self.checks = with_block(self.checks, block)
+            self.checks = with_block(self.checks, block) if place[2] else [*self.checks, block]
             return
-        told = [one for one in self.records() if one.phase is phase and (one.list, one.path) == place]
+        told = [one for one in self.records() if one.phase is phase and (one.list, one.path) == place[:2]]
         if not any(one.verdict == "blocked" and one.reason == block.reason for one in told):
             self._earlier = joined(self._earlier, [block])
 

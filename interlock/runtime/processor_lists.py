@@ -127,8 +127,8 @@ class ProcessorLists:
                     found.setdefault(cast("Workflow[Any, Any]", node.step.subject), f"workflow:{name}/{node.id}")
         return {"": None, **{name: workflow for workflow, name in found.items()}}
 
-    def place_of(self, id: str, phase: Phase) -> tuple[str, str] | None:  # noqa: A002
-        """Where a processor or a step acts at a point, by its id: the list's name, and its path there.
+    def place_of(self, id: str, phase: Phase) -> tuple[str, str, bool] | None:  # noqa: A002
+        """Where something acts at a point, by its id: the list's name, its path there, and whether it is a processor.
 
         Args:
             id: Its id.
@@ -136,8 +136,9 @@ class ProcessorLists:
         """
         for name, plan in self.plans(phase):
             for path, step in steps_by_path(plan):
-                if id == (step.processor.id if isinstance(step, ProcessorStep) else step.id):
-                    return name, path.removeprefix(f"{plan.id}/")
+                processor = step.processor if isinstance(step, ProcessorStep) else None
+                if id == (step.id if processor is None else processor.id):
+                    return name, path.removeprefix(f"{plan.id}/"), processor is not None
         return None
 
     @cached_property

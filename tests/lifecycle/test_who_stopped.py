@@ -149,3 +149,15 @@ async def test_a_tripwire_of_nobody_in_the_lists_makes_no_record() -> None:
     model = ScriptedModel([[ScriptedModel.tool_call("other", {"prompt": "q"})], "done"])
     result = await Agent(model=model, tools=[other], id="a").generate("hello")
     assert blocks(result) == []
+
+
+async def test_each_result_that_a_step_did_not_accept_has_a_record() -> None:
+    def refuse(ctx: StepContext[Any]) -> Any:
+        ctx.abort(f"not {ctx.input.tool_call_id}", retry=True)
+
+    model = ScriptedModel([[ScriptedModel.tool_call("look", id="a"), ScriptedModel.tool_call("look", id="b")], "done"])
+    step = create_step(refuse, id="refuse", phases={"tool_result"})
+    agent = Agent(model=model, tools=[look], input_processors=[step], max_processor_retries=5, id="a")
+    result = await agent.generate("hello")
+    assert result.status == "success"
+    assert [one.reason for one in blocks(result)] == ["not a", "not b"]

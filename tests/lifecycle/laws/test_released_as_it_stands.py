@@ -13,11 +13,14 @@ from hypothesis import strategies as st
 from interlock import Agent, AgentResult, Phase, Processor, tool
 from interlock.messages import (
     Chunk,
+    FileChunk,
     Finish,
+    Message,
     ObjectChunk,
     ReasoningDelta,
     ReasoningEnd,
     ReasoningStart,
+    SourceChunk,
     StepFinish,
     TextDelta,
     TextEnd,
@@ -181,3 +184,49 @@ async def test_objects_on_the_way_to_what_is_said_no_longer_are_not_released() -
     ]
     assert result.output == {"a": "[REDACTED]", "b": 2}
     assert {Phase(check.phase) for check in result.checks if check.kept} == {Phase.OUTPUT_STEP}
+
+
+class TakesOut(Processor):
+    """Takes everything but texts out of the answer."""
+
+    id = "takes-out"
+
+    def process_output_step(self, ctx: OutputStepContext) -> None:
+        for message in ctx.message_list.response:
+            message.parts = [part for part in message.parts if part.type == "text"]
+
+
+@pytest.mark.parametrize("release", ["step", "run"])
+async def test_calls_files_and_sources_that_were_taken_out_are_not_released(release: Release) -> None:
+    said: list[Chunk] = [
+        TextDelta("x"),
+        ToolCallStart("c", "look"),
+        ToolCallDelta("c", '{"at": "secret"}'),
+        ToolCall("c", "look", {"at": "secret"}),
+        FileChunk("text/plain", "c2VjcmV0"),
+        SourceChunk("s", "https://secret.example", "secret"),
+    ]
+    chunks, result = await streamed([said], TakesOut(), release=release)
+    assert result.status == "success"
+    assert "secret" not in repr(chunks)
+    assert "c2VjcmV0" not in repr(chunks)
+    assert texts(chunks, TextDelta) == result.text == "x"
+    unedited, _ = await streamed([said, [TextDelta("done")]], release=release)
+    assert {FileChunk, SourceChunk, ToolCall} <= {type(chunk) for chunk in unedited}
+
+
+class Replaces(Processor):
+    """Puts another message in the place of the answer."""
+
+    id = "replaces"
+
+    def process_output_step(self, ctx: OutputStepContext) -> None:
+        for message in list(ctx.message_list.response):
+            ctx.message_list.remove(message.id)
+        ctx.message_list.add(Message("assistant", [TextPart(f"clean {ctx.step_number}. ")]), source="response")
+
+
+@pytest.mark.parametrize("release", ["step", "run"])
+async def test_a_message_that_was_put_in_the_place_of_the_answer_is_released(release: Release) -> None:
+    chunks, result = await streamed([[TextDelta("dirty "), TextDelta("words")]], Replaces(), release=release)
+    assert texts(chunks, TextDelta) == result.text == "clean 0. "
