@@ -253,8 +253,17 @@ async def passed(
         into: The answer that it belongs to; what goes on becomes a part of it.
         refused: As in :func:`written`.
     """
+    return await _taken_in(run, await _flow(run, chunk), into, refused=refused)
+
+
+async def _flow(run: AgentRun, chunk: Chunk) -> tuple[Chunk, ...]:
     run.look_at_latch()
-    flow = (chunk,) if run.points.chunk_path is None else await looked_at(run, chunk)
+    return (chunk,) if run.points.chunk_path is None else await looked_at(run, chunk)
+
+
+async def _taken_in(
+    run: AgentRun, flow: tuple[Chunk, ...], into: Assembly | None, *, refused: RefusedCalls | None
+) -> tuple[Chunk, ...]:
     before = await written(run, into, refused=refused) if run.facts.outbox else ()
     for one in flow:
         if into is not None:
@@ -273,11 +282,14 @@ async def _passed_outcome(
     """
     while True:
         run.looks_at_result = True
+        flow: tuple[Chunk, ...] | None = None
         try:
             with suppress(AbortSignal), watchdog(run.facts.latch, run.points.is_waiting):
-                return came, await passed(run, came, into, refused=refused)
+                flow = await _flow(run, came)
         finally:
             run.looks_at_result = False
+        if flow is not None:  # what was written meanwhile is no part of the outcome, and neither is a verdict on that
+            return came, await _taken_in(run, flow, into, refused=refused)
         error = sent_back(run, came, Phase.OUTPUT_STREAM)
         if error is None:
             run.look_at_latch()

@@ -9,7 +9,7 @@ import anyio
 import pytest
 
 from interlock import Agent, AgentResult, Phase, tool
-from interlock.messages import Chunk, ToolCall, ToolError, ToolInvocationPart, ToolOutput, ToolResult
+from interlock.messages import Chunk, DataChunk, ToolCall, ToolError, ToolInvocationPart, ToolOutput, ToolResult
 from interlock.processors import OutputStreamContext
 from interlock.runtime import MemoryRunStore
 from interlock.testing import ScriptedModel
@@ -254,3 +254,40 @@ async def test_a_tool_that_ran_before_the_run_waited_does_not_run_again_either()
     guard = Everywhere("guard", {Phase.OUTPUT_STREAM: refusing(of_type("tool-call-suspended"))})
     result = await agent(["Well."], guard).resume(waits.run_id, tool_call_id="c1", data=3)
     assert (result.status, len(RAN)) == ("tripwire", 2)
+
+
+async def test_data_that_is_refused_while_a_result_is_looked_at_does_not_cost_that_result() -> None:
+    begun, written = anyio.Event(), anyio.Event()
+
+    @tool
+    async def fast() -> str:
+        """Be quick."""
+        return "a fine result"
+
+    @tool
+    async def slow(ctx: ToolContext) -> str:
+        """Write something while the result of the other is looked at."""
+        await begun.wait()
+        ctx.write("secret", 42)
+        written.set()
+        await anyio.sleep_forever()
+        return "never"
+
+    class Looks(Everywhere):
+        process_data_parts = True
+
+        async def process_output_stream(self, ctx: OutputStreamContext) -> Any:
+            if isinstance(ctx.chunk, ToolResult):
+                begun.set()
+                await written.wait()
+            if isinstance(ctx.chunk, DataChunk):
+                ctx.abort("the data is bad", retry=True)
+            return ctx.chunk
+
+    model = ScriptedModel([[call("fast"), call("slow")], "never asked"])
+    agent = Agent(model=model, tools=[fast, slow], output_processors=[Looks("guard")], max_processor_retries=5)
+    with anyio.fail_after(20):
+        _, result = await chunks_and_result(agent)
+    assert result.tripwire is not None
+    assert result.tripwire.reason == "the data is bad"
+    assert model.calls == 1
