@@ -7,20 +7,27 @@ A *processor* looks at, changes or stops what goes into and comes out of a langu
 
 from typing import TYPE_CHECKING
 
+from interlock import runtime as runtime
 from interlock.context import RequestContext
 from interlock.lazy import lazily
 from interlock.messages import Message, MessageList, TextEdit, TextPart
 from interlock.processors import PhaseContext, Processor, ProcessorStepSchema
-from interlock.runtime import Agent, AgentResult
 from interlock.steps import RetryPolicy, StepContext, create_step, step
 from interlock.tools import Tool, tool
 from interlock.verdict import Phase, Tripwire
 from interlock.workflows import Blocked, Canceled, Completed, Failed, Outcome, Suspended, Workflow, create_workflow
 
 if TYPE_CHECKING:
-    from interlock.runtime import AgentStream
+    from interlock.runtime import Agent, AgentResult, AgentStream
 else:
-    __getattr__ = lazily(__name__, {"AgentStream": "interlock.runtime.stream"})
+    __getattr__ = lazily(
+        __name__,
+        {
+            "Agent": "interlock.runtime.agent",
+            "AgentResult": "interlock.runtime.result",
+            "AgentStream": "interlock.runtime.stream",
+        },
+    )
 
 __all__ = [
     "Agent",
@@ -51,3 +58,7 @@ __all__ = [
     "step",
     "tool",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -29,3 +29,10 @@ def test_a_name_is_imported_once_and_then_stands_in_the_package() -> None:
 def test_an_unknown_name_is_an_attribute_error_that_names_the_package() -> None:
     with pytest.raises(AttributeError, match=r"'some\.package' has no attribute 'nothing'"):
         lazily("some.package", {})("nothing")
+
+
+def test_names_that_are_imported_later_are_listed_all_the_same() -> None:
+    import interlock
+
+    assert set(interlock.__all__) <= set(dir(interlock))
+    assert interlock.runtime.Agent is interlock.Agent
