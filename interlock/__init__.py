@@ -7,15 +7,15 @@ A *processor* looks at, changes or stops what goes into and comes out of a langu
 
 from typing import TYPE_CHECKING
 
-from interlock import runtime as runtime
 from interlock.context import RequestContext
 from interlock.lazy import lazily
 from interlock.messages import Message, MessageList, TextEdit, TextPart
 from interlock.processors import PhaseContext, Processor, ProcessorStepSchema
+from interlock.runtime import Blocked, Canceled, Completed, Failed, Outcome, Suspended
 from interlock.steps import RetryPolicy, StepContext, create_step, step
 from interlock.tools import Tool, tool
 from interlock.verdict import Phase, Tripwire
-from interlock.workflows import Blocked, Canceled, Completed, Failed, Outcome, Suspended, Workflow, create_workflow
+from interlock.workflows import Workflow, create_workflow
 
 if TYPE_CHECKING:
     from interlock.runtime import Agent, AgentResult, AgentStream
