@@ -32,7 +32,7 @@ DEFAULT_BASE_URL: Final = "https://api.openai.com/v1"
 ERROR_LIMIT: Final = 65_536
 """Characters of an error's body that are kept."""
 
-_SETTINGS: Final = (
+SETTINGS: Final = (
     "frequency_penalty",
     "logit_bias",
     "parallel_tool_calls",
@@ -45,6 +45,7 @@ _SETTINGS: Final = (
     "top_p",
     "user",
 )
+"""The settings that are sent under their own names."""
 
 MAX_RETRIES: Final = 2
 """How often a request is made again where the settings do not say ``max_retries``."""
@@ -156,7 +157,7 @@ class OpenAIChatModel(LanguageModel):
             "stream": True,
             "stream_options": {"include_usage": True},
             **({} if request.output_schema is None else {"response_format": response_format(request.output_schema)}),
-            **{key: settings[key] for key in _SETTINGS if settings.get(key) is not None},
+            **{key: settings[key] for key in SETTINGS if settings.get(key) is not None},
         }
         if settings.get("max_tokens") is not None:
             body["max_completion_tokens" if ours else "max_tokens"] = settings["max_tokens"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from interlock.errors import DefinitionError
 from interlock.nearest import did_you_mean
@@ -17,25 +17,6 @@ if TYPE_CHECKING:
 __all__ = ["as_tools", "check_options"]
 
 _OPTIONS = frozenset(CallOptions.__annotations__)
-_SETTINGS: Final = frozenset(
-    (
-        "frequency_penalty",
-        "logit_bias",
-        "max_retries",
-        "max_tokens",
-        "parallel_tool_calls",
-        "presence_penalty",
-        "reasoning_effort",
-        "response_format",
-        "seed",
-        "stop",
-        "temperature",
-        "top_k",
-        "top_p",
-        "user",
-    )
-)
-"""What models are told besides the prompt, as most of them call it."""
 
 
 def check_options(agent: Agent, options: Mapping[str, Any]) -> None:
@@ -80,7 +61,9 @@ def check_options(agent: Agent, options: Mapping[str, Any]) -> None:
 
 
 def _no_option(name: str, value: object) -> str:
-    if name in _SETTINGS:
+    from interlock.models.openai_chat import SETTINGS  # only to say what is wrong
+
+    if name in (*SETTINGS, "max_tokens", "max_retries", "top_k"):
         return f"there is no option {name!r}: it is a setting of the model, model_settings={{{name!r}: {shown(value)}}}"
     return f"there is no option {name!r}; the options are {', '.join(sorted(_OPTIONS))}{did_you_mean(name, _OPTIONS)}"
 

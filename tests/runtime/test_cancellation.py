@@ -1,5 +1,7 @@
-"""What a ``GeneratorExit`` is: the failure of a hook, step or tool that raises it, and the end of a coroutine that is
-closed."""
+"""What looks like a cancellation: a ``GeneratorExit`` that is raised is a failure, and of what is closed its end.
+
+So is a group with a cancellation that nobody asked for a failure.
+"""
 
 from __future__ import annotations
 
@@ -35,6 +37,7 @@ async def later(ctx: Any) -> object:
     raise GeneratorExit
 
 
+POLICIES: tuple[tuple[Literal["block", "skip"], str], ...] = (("block", "tripwire"), ("skip", "success"))
 RAISING: list[tuple[type[Everywhere], Act]] = [(Everywhere, at_once), (Patient, when_awaited), (Patient, later)]
 
 
@@ -44,20 +47,23 @@ def look() -> str:
     return "seen"
 
 
+async def assert_a_failure(phase: Phase, kind: type[Everywhere], act: Act) -> None:
+    """What a hook does at a point is its failure: its policy says what that means."""
+    for on_failure, status in POLICIES:
+        guard = create_step(kind("guard", {phase: act}), on_failure=on_failure)
+        call: Any = ModelError("down") if phase is Phase.API_ERROR else ScriptedModel.tool_call("look", {})
+        agent = Agent(
+            model=ScriptedModel([call, "done"]), tools=[look], input_processors=[guard], output_processors=[guard]
+        )
+        async with agent.stream("hello") as stream:
+            ended = (await stream.result()).status
+        assert ended == ("failed" if status == "success" and phase is Phase.API_ERROR else status)
+
+
 @pytest.mark.parametrize(("kind", "act"), RAISING)
 @pytest.mark.parametrize("phase", list(Phase))
 async def test_raised_by_a_hook_it_is_a_failure_like_any_other(phase: Phase, kind: type[Everywhere], act: Act) -> None:
-    async def status(on_failure: Literal["block", "skip"]) -> str:
-        guard = create_step(kind("guard", {phase: act}), on_failure=on_failure)
-        call: Any = ModelError("down") if phase is Phase.API_ERROR else ScriptedModel.tool_call("look", {})
-        model = ScriptedModel([call, "done"])
-        async with Agent(model=model, tools=[look], input_processors=[guard], output_processors=[guard]).stream(
-            "hello"
-        ) as stream:
-            return (await stream.result()).status
-
-    assert await status("block") == "tripwire"
-    assert await status("skip") == ("failed" if phase is Phase.API_ERROR else "success")
+    await assert_a_failure(phase, kind, act)
 
 
 @pytest.mark.parametrize("act", [at_once, when_awaited, later])
@@ -133,17 +139,7 @@ async def test_a_group_with_a_cancellation_that_nobody_asked_for_is_a_failure(ph
     def act(ctx: Any) -> object:
         raise BaseExceptionGroup("several", [ValueError("one"), asyncio.CancelledError()])
 
-    async def status(on_failure: Literal["block", "skip"]) -> str:
-        guard = create_step(Everywhere("guard", {phase: act}), on_failure=on_failure)
-        call: Any = ModelError("down") if phase is Phase.API_ERROR else ScriptedModel.tool_call("look", {})
-        model = ScriptedModel([call, "done"])
-        async with Agent(model=model, tools=[look], input_processors=[guard], output_processors=[guard]).stream(
-            "hello"
-        ) as stream:
-            return (await stream.result()).status
-
-    assert await status("block") == "tripwire"
-    assert await status("skip") == ("failed" if phase is Phase.API_ERROR else "success")
+    await assert_a_failure(phase, Everywhere, act)
 
 
 def test_a_group_with_ctrl_c_in_it_is_no_failure_of_its_own() -> None:
